@@ -40,7 +40,7 @@ END_C
 	cp libshop.so "whole$PWD"
 	strip -o "stripped$PWD/libshop.so" libshop.so
 	objcopy --only-keep-debug libshop.so "debug$PWD/libshop.so"
-	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -o data -- timeout 0.4 ./prog 2>/dev/null
+	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -o data -- "$WORK/spend" 400 ./prog 2>/dev/null
 	for tree in whole stripped debug; do
 		"$PSTAT" report -q --no-cache -i data --symfs "$tree" --dsos libshop.so -s sym -F sym 2>/dev/null |
 			grep -o '\] [^ ]*' | grep -v call_copy | sort | xargs >"$tree.names"
@@ -62,7 +62,7 @@ void total(void) { for (int i = 0; i < 50000; i++) sum += (unsigned long)i; }
 int main(void) { for (;;) total(); }
 END_C
 	cc -O1 -o prog main.c 2>cc_err || skip "needs an assembler that knows names with \$"
-	"$PSTAT" record -q -N -F 1000 -e cpu-clock:u -o data -- timeout 0.1 ./prog 2>/dev/null
+	"$PSTAT" record -q -N -F 1000 -e cpu-clock:u -o data -- "$WORK/spend" 100 ./prog 2>/dev/null
 	has "as people wrote them" '\] Shop\.Cart\.\+\+_81$' "$("$PSTAT" report -q --no-cache -i data --dsos prog -s sym 2>/dev/null)"
 	has "--no-demangle: as they are" '\] camlShop\.Cart__\$2b\$2b_81$' \
 		"$("$PSTAT" report -q --no-cache -i data --dsos prog -s sym --no-demangle 2>/dev/null)"

@@ -107,7 +107,7 @@ test_recording_of_perf()
 {
 	need_perf
 	need_cmd objdump
-	perf record -q -o perf.data -F 4000 -e cpu-clock:u -- timeout 1 ../work >/dev/null 2>&1
+	{ perf record -q -o perf.data -F 4000 -e cpu-clock:u -- "$WORK/spend" 1000 ../work; } >/dev/null 2>&1
 	as_perf "made by perf" perf.data
 }
 
@@ -267,7 +267,7 @@ hostile()
 # annotated NAME: within its time, and without an error of its own.
 annotated()
 {
-	run timeout 60 "$PSTAT" annotate -l -i "$1.data"
+	run timeout 300 "$PSTAT" annotate -l -i "$1.data"
 	case $status in
 	0 | 125) pass "$1: ends" ;;
 	*) fail "$1: ends" "status $status: $err" ;;
@@ -334,7 +334,7 @@ test_mutants()
 	END_PY
 	for seed in {1..40}; do
 		"$PYTHON" mutate.py "$seed"
-		run timeout 60 "$PSTAT" annotate -l -i mutant.data
+		run timeout 300 "$PSTAT" annotate -l -i mutant.data
 		case $status in
 		0 | 125) ;;
 		*) fail "seed $seed" "status $status: $err"; return ;;
@@ -348,7 +348,7 @@ test_cut_recordings()
 	size=$(stat -c %s ../data)
 	for part in {0..20}; do
 		head -c $((size * part / 20)) ../data >cut.data
-		run timeout 60 "$PSTAT" annotate -i cut.data
+		run timeout 300 "$PSTAT" annotate -i cut.data
 		case $status in
 		0 | 125) ;;
 		*) fail "cut at $part of 20" "status $status: $err"; return ;;

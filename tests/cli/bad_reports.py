@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-N_CUTS, N_FLIPS, TIME_LIMIT_S = 150, 150, 20
+N_CUTS, N_FLIPS, TIME_LIMIT_S = 150, 150, 300
 NAMES = ["--symfs", "symfs", "--kallsyms", "kallsyms"]
 COMMANDS = ["report", "script", "report --folded", "script -j", "report -j", "report --mem-mode", "script -F +brstacksym",
             "report -b", "report --hierarchy -v", "report --tasks", "report -t ,"]

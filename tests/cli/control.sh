@@ -17,7 +17,7 @@ start()
 say()
 {
 	echo "$1" >&8
-	IFS= read -r -t 20 answer <&9
+	IFS= read -r -t 200 answer <&9
 	same "$1 is answered" ack "$answer"
 }
 

@@ -100,7 +100,7 @@ attached()
 	(cd "$open" && exec setpriv --reuid 65534 --regid 65534 --clear-groups -- \
 		./pstat "$@" --control "fd:8,9" "-$how" $pid) >out 2>&1 &
 	echo ping >&8
-	read -r -t 20 _ <&9 || fail "ping"
+	read -r -t 200 _ <&9 || fail "ping"
 	echo x >go
 	wait $!
 	err=$(<out)

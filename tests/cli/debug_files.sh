@@ -30,7 +30,7 @@ built()
 	program
 	cc -O1 -g -Wl,--build-id "$@" -o prog prog.c 2>cc_err || return 1
 	rm -f data
-	"$PSTAT" record -q -N -F 1000 -e cpu-clock:u -o data -- timeout 0.1 ./prog 2>/dev/null
+	"$PSTAT" record -q -N -F 1000 -e cpu-clock:u -o data -- "$WORK/spend" 100 ./prog 2>/dev/null
 	[[ -s data ]]
 }
 

@@ -72,7 +72,7 @@ filled()
 	app=$(entry_of) || fail "there is an entry" "$(ls -la "$kept")"
 }
 # Whatever stands in the place of the entry.
-same_as_plain() { same "$1" "$expected" "$(timeout 60 bash -c "$(declare -f shown); shown \"\$@\"" - fp "${tables[0]}")"; }
+same_as_plain() { same "$1" "$expected" "$(timeout 300 bash -c "$(declare -f shown); shown \"\$@\"" - fp "${tables[0]}")"; }
 export PSTAT tmp
 
 test_same_as_without()
@@ -315,7 +315,7 @@ test_poisoned()
 	bad=
 	for at in {0..1000..40}; do
 		$entry flip good "$app" $at right
-		timeout 60 "$PSTAT" report -i "$tmp/fp" --stdio -s sym,srcline >said 2>&1 || bad+=" $at:$?"
+		timeout 300 "$PSTAT" report -i "$tmp/fp" --stdio -s sym,srcline >said 2>&1 || bad+=" $at:$?"
 	done
 	same "nothing fails" "" "$bad"
 }
@@ -769,7 +769,7 @@ test_list()
 	bad=
 	for at in {0..1000..100}; do
 		$entry flip good "$list" $at right
-		timeout 60 "$PSTAT" report -i "$tmp/kernel" --stdio -s sym,sym >said 2>&1 || bad+=" $at:$?"
+		timeout 300 "$PSTAT" report -i "$tmp/kernel" --stdio -s sym,sym >said 2>&1 || bad+=" $at:$?"
 		rm -f $(grep -la "^list " "$kept"/*)
 	done
 	same "nothing fails, whatever is in it" "" "$bad"

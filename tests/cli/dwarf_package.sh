@@ -22,7 +22,7 @@ C
 # What is in the stacks of the recording: functions, inlined ones, and where they were called; each once.
 stacks()
 {
-	timeout 60 "$PSTAT" script -i x -F ip,sym,srcline 2>said |
+	timeout 300 "$PSTAT" script -i x -F ip,sym,srcline 2>said |
 		awk '$2 ~ /^(part|middle|outer|main)/ { name = $2; getline; print name, $2, $1 }' | sort -u
 }
 
@@ -39,7 +39,7 @@ packed()
 	"$PSTAT" record -q -o x -e cpu-clock:u -F 2000 -g -- ./app 2>said
 	before=$(stacks)
 	has "with .dwo files: inlined functions" 'part1::inner \(inlined\)' "$before"
-	timeout 60 "$tool" -e app -o app.dwp 2>tool_err || skip "$tool can't pack this: $(head -1 tool_err)"
+	timeout 300 "$tool" -e app -o app.dwp 2>tool_err || skip "$tool can't pack this: $(head -1 tool_err)"
 	rm ./*.dwo
 	same "with the package the same" "$before" "$(stacks)"
 	has_not "nothing is missing" 'are missing' "$(cat said)"
@@ -70,7 +70,7 @@ apart() # TOOL COMPILER OPTION...
 	"$PSTAT" record -q -o x -e cpu-clock:u -F 2000 -g -- ./app 2>said
 	before=$(stacks)
 	has "with .dwo files: inlined functions" 'part1::inner \(inlined\)' "$before"
-	timeout 60 "$tool" -e app -o app.dwp 2>tool_err || skip "$tool can't pack this: $(head -1 tool_err)"
+	timeout 300 "$tool" -e app -o app.dwp 2>tool_err || skip "$tool can't pack this: $(head -1 tool_err)"
 	rm ./*.dwo
 	mkdir -p .debug
 	objcopy --only-keep-debug app .debug/app.debug && strip app && (cd .debug && objcopy --add-gnu-debuglink=app.debug ../app)

@@ -167,7 +167,7 @@ test_interrupted()
 	"$PSTAT" export -i - --sqlite stop.db <pipe 2>said &
 	exec 8>pipe
 	cat live >&8
-	timeout 100 "$BASH" -c 'until [ "$(ls | grep -c stop.db)" = 2 ]; do sleep 0.05; done'
+	timeout 300 "$BASH" -c 'until [ "$(ls | grep -c stop.db)" = 2 ]; do sleep 0.05; done'
 	kill -TERM $!
 	exec 8>&-
 	wait $!

@@ -131,7 +131,7 @@ test_hostile()
 	cp "$WORK/jit" './<img src=x>'
 	'./<img src=x>' map "$name$(printf '%065000d' 0)" <ctl >ready 2>said &
 	exec 8>ctl
-	timeout 20 "$BASH" -c 'until [ -s ready ]; do sleep 0.05; done'
+	timeout 300 "$BASH" -c 'until [ -s ready ]; do sleep 0.05; done'
 	"$PSTAT" record -q -o bad -F 2000 -e cpu-clock:u -g -p $! -- "$used" $! 200 2>said
 	report bad --flamegraph=page.html
 	report bad --flamegraph=page.svg

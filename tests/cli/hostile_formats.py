@@ -79,7 +79,7 @@ def recording_with(whole, text):
 
 def said(pstat, words, path):
     done = subprocess.run([pstat] + words + ["-i", path, "--kallsyms", "/dev/null"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60)
+                          stderr=subprocess.PIPE, timeout=300)
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 

@@ -9,7 +9,7 @@ test_samples()
 
 	need_breakpoints
 	need_library samples
-	run timeout 100 "$LIBRARY/samples"
+	run timeout 300 "$LIBRARY/samples"
 	check "runs to its end" test "$status" -le 1 || printf '# %s\n' "$err"
 	while IFS= read -r line; do
 		case $line in

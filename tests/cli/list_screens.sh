@@ -8,7 +8,7 @@ export PSTAT_PAGER=cat
 unset COLUMNS
 
 # screen COLUMNS COMMAND...: sets $out to what the command shows on such a terminal.
-screen() { run timeout 60 "$PYTHON" "$ROOT/tests/cli/on_screen.py" "$1" 12 "${@:2}"; }
+screen() { run timeout 300 "$PYTHON" "$ROOT/tests/cli/on_screen.py" "$1" 12 "${@:2}"; }
 
 test_groups()
 {

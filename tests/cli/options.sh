@@ -211,9 +211,9 @@ test_before_a_command()
 	same "--list-cmds" "$("$PSTAT" -h | awk '/^Commands/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')" "$out"
 	run "$PSTAT" --list-opts
 	has "--list-opts" '--no-pager .*--version$' "$out"
-	run timeout 20 "$PSTAT" -v
+	run timeout 300 "$PSTAT" -v
 	same "-v alone" "$("$PSTAT" --version)" "$out"
-	run timeout 20 "$PSTAT" -vv
+	run timeout 300 "$PSTAT" -vv
 	same "-vv alone" "$("$PSTAT" version --build-options)" "$out"
 	run "$PSTAT" -v -e page-faults true
 	has "-v and more is stat's" 'page-faults' "$err"

@@ -177,7 +177,7 @@ test_a_full_pipe()
 			"$(sed 's/.*,,\(page-faults:u\),.*/\1/' <<<"$out" | paste -sd ' ')"
 	done
 	rm -f pid end
-	run timeout 60 "$PYTHON" "$ROOT/tests/cli/full_pipe.py" unread "$PSTAT" stat -x, -e page-faults:u sh -c "$works"
+	run timeout 300 "$PYTHON" "$ROOT/tests/cli/full_pipe.py" unread "$PSTAT" stat -x, -e page-faults:u sh -c "$works"
 	same "nobody ever reads: a signal ends it" "status 125" "$out"
 }
 

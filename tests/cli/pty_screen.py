@@ -40,7 +40,7 @@ import termios
 import time
 import unicodedata
 
-LIMIT_S = float(os.environ.get("SCREEN_LIMIT", "60"))
+LIMIT_S = float(os.environ.get("SCREEN_LIMIT", "300"))
 SILENCE_S = 0.02
 PPOLL = ("271", "73") # its number on x86-64, and on most others
 KEYS = {"Up": "\033OA", "Down": "\033OB", "Right": "\033OC", "Left": "\033OD", "Home": "\033OH", "End": "\033OF",

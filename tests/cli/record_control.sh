@@ -27,7 +27,7 @@ start()
 say()
 {
 	echo "$1" >&8
-	IFS= read -r -t 20 answer <&9
+	IFS= read -r -t 200 answer <&9
 	same "$1 is answered" ack "$answer"
 }
 
@@ -35,7 +35,7 @@ say()
 step()
 {
 	echo "$*" >&7
-	IFS= read -r -t 20 answer <&6
+	IFS= read -r -t 200 answer <&6
 	same "$* is done" "done" "$answer"
 }
 

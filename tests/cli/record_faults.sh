@@ -172,15 +172,15 @@ test_a_fifo_planted_by_another_user()
 	mkdir open
 	chmod 1777 open
 	setpriv --reuid 65534 --regid 65534 --clear-groups mkfifo open/perf.data open/out open/ctl
-	timeout 60 cat open/perf.data >taken &
+	timeout 300 cat open/perf.data >taken &
 	reader=$!
-	run timeout 60 "$PSTAT" record -o open/perf.data -e cpu-clock -- touch ran
+	run timeout 300 "$PSTAT" record -o open/perf.data -e cpu-clock -- touch ran
 	same "record: status" 125 "$status"
 	has "record: the reason" "^pstat: open/perf.data: a FIFO of user 65534, not yours or root's" "$err"
-	run timeout 60 "$PSTAT" stat -o open/out -e page-faults -- touch ran
+	run timeout 300 "$PSTAT" stat -o open/out -e page-faults -- touch ran
 	same "stat -o: status" 125 "$status"
 	has "stat -o: the reason" "^pstat: open/out: cannot be opened for writing: a FIFO of user 65534" "$err"
-	run timeout 60 "$PSTAT" stat --control fifo:open/ctl -e page-faults -- touch ran
+	run timeout 300 "$PSTAT" stat --control fifo:open/ctl -e page-faults -- touch ran
 	same "--control: status" 129 "$status"
 	has "--control: the reason" "^pstat: --control: cannot open 'open/ctl': a FIFO of user 65534" "$err"
 	check_not "the command was not begun" test -e ran
@@ -212,7 +212,7 @@ test_a_fifo_without_reader()
 	mkfifo x
 	for signal in TERM INT HUP; do
 		# Not a job of this shell, which would ignore INT.
-		run timeout -k 60 -s $signal 1 "$PSTAT" record -o x -e cpu-clock -- touch ran
+		run timeout -k 300 -s $signal 1 "$PSTAT" record -o x -e cpu-clock -- touch ran
 		same "$signal: ended by it, not by KILL" 124 "$status"
 		has "$signal: the reason" '^pstat: x: nobody had opened it for reading when the signal came$' "$err"
 	done

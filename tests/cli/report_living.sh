@@ -462,7 +462,7 @@ test_no_files()
 	sample x
 	map=/proc/$pid/root/tmp/perf-$(awk '$1 == "NSpid:" { print $NF }' "/proc/$pid/status").map
 	mkfifo "$map"
-	run timeout 60 "$PSTAT" report -i x -s symbol
+	run timeout 300 "$PSTAT" report -i x -s symbol
 	same "a FIFO: not waited for" 0 "$status"
 	has "said" 'perf-[0-9]+\.map: not a regular file' "$err"
 	rm "$map"
@@ -471,7 +471,7 @@ test_no_files()
 	has "a folder: said" 'perf-[0-9]+\.map: not a regular file' "$err"
 	rmdir "$map"
 	truncate -s 5G "$map" 2>/dev/null || truncate -s 3G "$map"
-	run timeout 60 "$PSTAT" report -i x -s symbol
+	run timeout 300 "$PSTAT" report -i x -s symbol
 	same "a map of 5 GB: status" 0 "$status"
 	has "said" 'perf-[0-9]+\.map: [0-9]+ bytes, more than the [0-9]+ that are read' "$err"
 	rm "$map"
@@ -486,7 +486,7 @@ test_no_files()
 		echo "${start%-*} 1000 the_first"
 		yes "1 1 n" | head -n 4500000
 	} >"$map"
-	run timeout 100 "$PSTAT" report --no-children -g none -i x -s symbol
+	run timeout 300 "$PSTAT" report --no-children -g none -i x -s symbol
 	has "too many names: the first" the_first "$out"
 	has "too many names: said" 'too many names' "$err"
 	stop

@@ -82,7 +82,7 @@ test_end_of_the_process()
 		setarch -R "$p" stat -x, -o rows -e "$stores" -p $pid -D -1 --control fd:10,11 >said 2>&1 &
 		counting=$!
 		echo enable >&10
-		read -r -t 20 answer <&11
+		read -r -t 200 answer <&11
 		"$release" $pid
 		[ "$p" != perf ] || kill $holder # perf waits until nothing is left of the process
 		wait $counting 2>/dev/null

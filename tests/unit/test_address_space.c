@@ -223,7 +223,7 @@ static void test_many_fills(void **state)
 
 	(void)state;
 	whole.dso = &kernel;
-	alarm(60);
+	alarm(300);
 	for (uint64_t i = 0; i < MANY; i++) {
 		struct map map = { i * 2 * PAGE, (i * 2 + 1) * PAGE, 0, &module, 5, 2 };
 

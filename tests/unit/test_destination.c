@@ -289,7 +289,7 @@ static void test_nobody_reads(void **state)
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	pid = fork();
 	if (!pid) {
-		alarm(60);
+		alarm(300);
 		_exit(destination_open(fifo, false, &why) == -EINTR ? 7 : 1);
 	}
 	assert_int_equal(kill(pid, SIGTERM), 0);
@@ -311,7 +311,7 @@ static void test_a_late_reader(void **state)
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	pid = fork();
 	if (!pid) {
-		alarm(60);
+		alarm(300);
 		write_new(fifo, false, 0);
 		_exit(0);
 	}
