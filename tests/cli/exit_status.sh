@@ -79,15 +79,20 @@ test_ended_in_time()
 
 test_end_of_the_target()
 {
-	sleep 0.2 &
-	run "$PSTAT" stat -e page-faults -p $!
-	same "status" 0 "$status"
-	has "counts" 'page-faults' "$err"
+	sleep 300 &
+	target=$!
+	"$PSTAT" stat -e page-faults -p $target 2>err &
+	pid=$!
+	until ls -l /proc/$pid/fd 2>/dev/null | grep -q perf_event || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+	kill $target
+	wait $pid
+	same "status" 0 $?
+	has "counts" 'page-faults' "$(<err)"
 }
 
 test_command_limits_a_target()
 {
-	sleep 60 &
+	sleep 300 &
 	run "$PSTAT" stat -e page-faults -p $! sh -c 'exit 4'
 	same "with -p the command's status counts" 4 "$status"
 	kill $!

@@ -99,7 +99,7 @@ test_tracepoints()
 
 test_tasks()
 {
-	sleep 60 &
+	sleep 300 &
 	pid=$!
 	beside_perf -p $pid -e faults:u,task-clock:u -- true
 	beside_perf -t $pid -e '{faults:u,minor-faults:u}' -- true

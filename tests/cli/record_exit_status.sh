@@ -76,7 +76,7 @@ test_a_command_that_goes_on()
 
 test_a_running_process()
 {
-	sleep 60 &
+	sleep 300 &
 	target=$!
 	disown
 	"$PSTAT" record -o x -e page-faults:u -p $target 2>err &

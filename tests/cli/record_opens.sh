@@ -189,7 +189,7 @@ test_whole_cpus()
 
 test_tasks()
 {
-	sleep 60 &
+	sleep 300 &
 	pid=$!
 	beside_perf -p $pid -e cpu-clock:u,faults:u -- true
 	beside_perf -t $pid -e cpu-clock:u -- true
@@ -205,7 +205,7 @@ test_tasks_of_a_user()
 	need_root
 	need_cmd setpriv
 	getent passwd games >/dev/null || skip "needs the user games, who runs nothing"
-	setpriv --reuid games --clear-groups sleep 60 &
+	setpriv --reuid games --clear-groups sleep 300 &
 	pid=$!
 	until [ "$(stat -c %U /proc/$pid)" = games ]; do sleep 0.01; done
 	beside_perf -u games -e cpu-clock,faults -- true

@@ -160,7 +160,7 @@ test_what_other_readers_need()
 	need_cmd "$PYTHON"
 	"$PSTAT" record -q -e cpu-clock:u,page-faults:u -F 5000 -g -o program "$EXACT" forks:3 spins:20
 	"$PSTAT" record -q -e cpu-clock:u -d -o one "$EXACT" threads:2 spins:20
-	sleep 60 &
+	sleep 300 &
 	"$PSTAT" record -q -e page-faults:u -o running -p $! -- true
 	kill $!
 	{ [ "$(paranoid_level)" -gt -1 ] && ! has_cap perfmon && ! has_cap sys_admin; } || ! in_first_pid_namespace ||

@@ -71,7 +71,7 @@ test_files_smaller_than_their_beginning()
 	local beginning i
 
 	for i in 1 2 3 4 5 6 7 8; do
-		sleep 60 & pids=${pids:+$pids,}$!
+		sleep 300 & pids=${pids:+$pids,}$!
 	done
 	run "$PSTAT" record -o empty -e page-faults:u -p "$pids" -- true
 	beginning=$(stat -c %s empty)
@@ -102,7 +102,7 @@ test_what_runs_already()
 {
 	local kind
 
-	sleep 60 &
+	sleep 300 &
 	pid=$!
 	# Its exec is over when it sleeps under its new name.
 	until [ "$(<"/proc/$pid/comm")" = sleep ] && grep -q '^State:.S' "/proc/$pid/status"; do
@@ -130,7 +130,7 @@ test_maps_for_stacks()
 {
 	local words
 
-	sleep 60 &
+	sleep 300 &
 	pid=$!
 	record -q -o plain -p $pid -- true
 	for words in "--call-graph dwarf,raw" "-d"; do

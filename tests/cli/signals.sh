@@ -104,7 +104,7 @@ test_without_command()
 
 test_a_running_process()
 {
-	sleep 60 &
+	sleep 300 &
 	target=$!
 	"$PSTAT" stat -I 20 -x, -e page-faults -o out -p $target &
 	pid=$!

@@ -80,7 +80,7 @@ test_threads()
 	need_paranoid 2
 	# One runs all the time, one sleeps: a row in the place of another is seen.
 	sh -c 'while :; do :; done' & pids=$!
-	sleep 60 & pids=$pids,$!
+	sleep 300 & pids=$pids,$!
 	recorded "processes" -p "$pids" -e "$events" -- sleep 0.01
 	recorded "by thread" --per-thread -p "$pids" -e "$events" -- sh -c '
 		ran=$(cat "$0")
@@ -97,7 +97,7 @@ test_threads()
 # sleeper: the pid of a task that sleeps, under that name.
 start_sleeper()
 {
-	sleep 60 & sleeper=$!
+	sleep 300 & sleeper=$!
 	until [ "$(cat "/proc/$sleeper/comm")" = sleep ]; do sleep 0.01; done
 }
 
@@ -131,7 +131,7 @@ test_all_threads_of_perf()
 	need_paranoid 0
 	need_mount
 	"${own_mounts[@]}" --pid --fork --mount-proc --kill-child sh -c '
-		sleep 60 &
+		sleep 300 &
 		until [ "$(cat /proc/$!/comm)" = sleep ]; do sleep 0.01; done
 		perf stat record -a --per-thread -e context-switches -o theirs -- sleep 0.1 2>/dev/null'
 	has "perf shows the idle ones" 'sleep-[0-9]+\|<not counted>' "$(report perf theirs)"
