@@ -329,7 +329,7 @@ int diff_words_finish(struct diff_words *words, int argc, char **argv, int first
 	words->query = (struct query){
 		.session = words->sample.session, .filters = words->sample.filters,
 		.sort = words->sort ? words->sort : "dso,symbol", .needs = NEED_ENTRIES | NEED_BLOCKS,
-		.no_chains = true, .group_off = true, .branch_stack_off = true,
+		.no_chains = true, .group_off = true, .branch_stack_off = true, .latency_off = true,
 		.percentage_relative = words->percentage_relative,
 	};
 	if (words->flamegraph.given) {

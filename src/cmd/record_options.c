@@ -444,6 +444,7 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 0, "namespaces", NULL, "namespaces of tasks", SAMPLING(namespaces) },
 	{ OPTION_FLAG, 0, "no-bpf-event", NULL, "not where BPF programs lie", SAMPLING(no_bpf_events) },
 	{ OPTION_FLAG, 0, "switch-events", NULL, "context switches", SAMPLING(switch_events) },
+	{ OPTION_FLAG, 0, "latency", NULL, "the same, for report's share of wall-clock time", FIELD(latency) },
 	{ OPTION_FLAG, 0, "all-cgroups", NULL, "cgroups of samples", SAMPLING(all_cgroups) },
 	{ OPTION_CALL, 0, "synth", "all|no|task|mmap|cgroup", "what of that which runs already (default mmap)",
 	  .value = VALUE_SOME_OF, .call = take_synth },
@@ -542,8 +543,6 @@ const struct option_row record_options[] = {
 	  .help = "chains have both sides; an event with :k is of the kernel alone" },
 	{ OPTION_REFUSED, 0, "user-callchains", NULL,
 	  .help = "chains have both sides; an event with :u is of user mode alone" },
-	{ OPTION_REFUSED, 0, "latency", NULL,
-	  .help = "reports do not weigh samples by how many tasks ran at once" },
 	{ OPTION_REFUSED, 'r', "realtime", "priority",
 	  .help = "chrt -f PRIORITY pstat record ... -a does it, without a command, which would have it too" },
 	{ OPTION_REFUSED, 0, "setup-filter", "pin|unpin",
@@ -650,6 +649,11 @@ static bool threads_per_thread(const struct recording_words *w)
 	return w->plan.target.per_thread && w->plan.readers != READERS_ONE;
 }
 
+static bool latency_of_cpus(const struct recording_words *w)
+{
+	return w->latency && (names_cpus(w) || w->what.has_cgroups);
+}
+
 static bool symbols_in_many(const struct recording_words *w)
 {
 	return w->symbols_in_file && switches(w);
@@ -679,6 +683,8 @@ static const struct recording_conflict {
 			   "pstat archive --into-recording -i FILE puts them into one afterwards" },
 	{ off_cpu_cgroups, "--off-cpu and --cgroup: a cgroup's events do not see when its threads come back" },
 	{ off_cpu_limit_alone, "--off-cpu-thresh: it needs --off-cpu" },
+	{ latency_of_cpus, "--latency: it counts a program's threads that run at once, not what CPUs run\n"
+			   "give a command, -p or -t, without -a, -C and -G" },
 	{ threads_per_thread, "--per-thread and --threads: rings of threads belong to no CPU" },
 };
 
@@ -716,6 +722,7 @@ static void complete_plan(struct recording_words *words)
 	if (words->branches)
 		sampling->branch_filter = PERF_SAMPLE_BRANCH_ANY;
 	sampling->addr |= sampling->phys_addr;
+	sampling->switch_events |= words->latency;
 	/*
 	 * perf does the same: files are kept with the build-ids that the header has, and without these there are
 	 * none.

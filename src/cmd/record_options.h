@@ -18,6 +18,7 @@ struct recording_words {
 	bool has_synth; /* --synth was given */
 	bool has_off_cpu_least; /* --off-cpu-thresh was given */
 	bool no_default_event; /* no event of -e is needed: the plan has another one */
+	bool latency; /* --latency */
 	/* Options of the command itself. */
 	const char *control;
 	int verbose;

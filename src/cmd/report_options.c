@@ -74,6 +74,8 @@ const struct option_row report_options[] = {
 	  REPORT(sort), .value = VALUE_REPORT_KEYS },
 	{ OPTION_TEXT, 'F', "fields", "fields", "the columns: overhead, sample, period and sort keys",
 	  REPORT(fields), .value = VALUE_REPORT_KEYS },
+	{ OPTION_FLAG, 0, "latency", NULL, "rows by their part of wall-clock time (of record --latency)",
+	  REPORT(latency) },
 	{ OPTION_SWITCH, 0, "children", NULL, "a column with what a function called, too (where there are chains)",
 	  WORD(children), .both = true },
 	{ OPTION_CALL, 'g', "call-graph", "style", "chains: graph,0.5,caller,function,percent or a part of it",
@@ -114,6 +116,8 @@ const struct option_row report_options[] = {
 	  WORD(sample.filters.symbol_filter) },
 	{ OPTION_TEXT, 0, "socket-filter", "list", "only samples on CPUs of these sockets",
 	  WORD(sample.filters.sockets) },
+	{ OPTION_TEXT, 0, "parallelism", "list", "only samples with so many threads on CPUs: 1, 2-4",
+	  WORD(sample.filters.parallelism) },
 	{ OPTION_CALL, 0, "time-quantum", "time", "unit of the sort key time (100ms)",
 	  .value = VALUE_TIME, .call = take_quantum },
 	{ OPTION_FLAG, 0, "ns", NULL, "times of the key time with nine digits after the point", REPORT(ns) },
@@ -167,8 +171,6 @@ const struct option_row report_options[] = {
 	{ OPTION_ACCEPTED, 0, "source", NULL, .help = "keys of the code's view switch lines and bytes" },
 	{ OPTION_REFUSED, 0, "branch-history", NULL,
 	  .help = "branches are not added to callchains; -b has a row for each" },
-	{ OPTION_REFUSED, 0, "latency", NULL, .help = "samples are not weighed by how many tasks ran at once" },
-	{ OPTION_REFUSED, 0, "parallelism", "list", .help = "how many tasks ran at once is not worked out" },
 	{ OPTION_REFUSED, 0, "prefix", "folder",
 	  .help = "it is about lines of source; pstat annotate has it", .value = VALUE_DIRECTORY },
 	{ OPTION_REFUSED, 0, "prefix-strip", "n", .help = "it is about lines of source; pstat annotate has it" },
@@ -246,6 +248,9 @@ static int choose_format(struct report_words *words)
 	if (!export)
 		words->format = report_format_find(words->folded ? "folded" : words->json ? "json" : "stdio");
 	words->report.needs = words->format ? words->format->needs : 0;
+	if (words->report.latency && !(words->report.needs & NEED_ENTRIES))
+		return bad_usage("report: --latency is a column of tables, and %s is none",
+				 words->folded ? "--folded" : "what is for another program");
 	return 0;
 }
 

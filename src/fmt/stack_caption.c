@@ -79,6 +79,7 @@ static void add_filters(const struct query *query, struct str *line)
 		{ "tid", filters->tids },
 		{ "cpu", filters->cpus },
 		{ "socket-filter", filters->sockets },
+		{ "parallelism", filters->parallelism },
 		{ "time", filters->time },
 		{ "switch-on", filters->switch_on },
 		{ "switch-off", filters->switch_off },

@@ -46,17 +46,21 @@ void entry_stats_add(struct entry_stats *to, const struct entry_stats *from)
 	to->period_guest_sys += from->period_guest_sys;
 	to->period_guest_us += from->period_guest_us;
 	to->weight += from->weight;
+	to->latency += from->latency;
 }
 
 static struct entry_total entry_own_total(const struct entry_stats *self)
 {
-	return (struct entry_total){ .n_samples = self->n_samples, .period = self->period };
+	return (struct entry_total){ .n_samples = self->n_samples,
+				      .period = self->period,
+				      .latency = self->latency };
 }
 
 static void entry_total_add(struct entry_total *to, const struct entry_total *from)
 {
 	to->n_samples += from->n_samples;
 	to->period += from->period;
+	to->latency += from->latency;
 }
 
 uint64_t entry_number(const struct entry *entry, const struct field_row *field, size_t member)
@@ -74,20 +78,26 @@ uint64_t entry_limit_period(const struct table *table, const struct entry *entry
 	return table->question->children ? entry->total.period : entry->self.period;
 }
 
-uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member)
+/* All that percentages are of. */
+static const struct entry_stats *hist_whole(const struct table *table, const struct hist *hist, size_t member)
 {
 	bool relative = table->question->query.percentage_relative;
 
 	if (member)
-		return relative ? hist->member_shown[member].period
-				: hist->member_totals[member].period;
-	return relative ? hist->shown.period : hist->totals.period;
+		return relative ? &hist->member_shown[member] : &hist->member_totals[member];
+	return relative ? &hist->shown : &hist->totals;
+}
+
+uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member)
+{
+	return hist_whole(table, hist, member)->period;
 }
 
 double entry_percent(const struct table *table, const struct hist *hist,
 		     const struct entry *entry, const struct field_row *field, size_t member)
 {
-	uint64_t all = hist_period(table, hist, member);
+	const struct entry_stats *whole = hist_whole(table, hist, member);
+	uint64_t all = field->of_latency ? whole->latency : whole->period;
 
 	return all ? 100.0 * (double)entry_number(entry, field, member) / (double)all : 0.0;
 }

@@ -15,6 +15,8 @@
 const struct field_row field_rows[] = {
 	{ "overhead", "Overhead", "part of the period of all samples", STAT(period), true, false,
 	  8 },
+	{ "latency", "Latency", "part of wall-clock time: periods parted among the threads that ran at once",
+	  STAT(latency), true, false, 8, .of_latency = true },
 	{ "overhead_sys", "sys", "part that was sampled in the kernel", STAT(period_sys), true,
 	  false, 8 },
 	{ "overhead_us", "usr", "part that was sampled in user mode", STAT(period_us), true, false,
@@ -25,6 +27,8 @@ const struct field_row field_rows[] = {
 	  STAT(period_guest_us), true, false, 9 },
 	{ "overhead_children", "Children", "the entry's part with all that it called", TOTAL(period),
 	  true, true, 8 },
+	{ "latency_children", "Latency", "the entry's part of wall-clock time with all that it called",
+	  TOTAL(latency), true, true, 7, .of_latency = true },
 	{ "sample", "Samples", "how many samples", STAT(n_samples), false, false, 12 },
 	{ "period", "Period", "sum of the samples' periods", STAT(period), false, false, 12 },
 };

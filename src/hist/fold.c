@@ -84,6 +84,10 @@ struct entry_stats cell_stats(const struct cells *cells, size_t cell)
 	struct entry_stats stats = { .n_samples = values->n_samples,
 				     .period = values->period,
 				     .weight = values->weight };
+	const uint64_t parallelism = cell_fact(cells, cell, FACT_PARALLELISM);
+
+	if (parallelism)
+		stats.latency = sample_latency(stats.period, parallelism);
 
 	switch (cell_fact(cells, cell, FACT_MISC) & MISC_CPUMODE_MASK) {
 	case MISC_KERNEL:
@@ -192,6 +196,7 @@ static void subtract(struct entry_stats *from, const struct entry_stats *stats)
 	from->n_samples -= stats->n_samples;
 	from->period -= stats->period;
 	from->weight -= stats->weight;
+	from->latency -= stats->latency;
 }
 
 enum verdict { NOT_ASKED, TAKEN, LEFT_OUT };

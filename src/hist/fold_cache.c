@@ -121,6 +121,7 @@ static struct fold_key key_of(const struct table *table, struct fold_cache *cach
 		.pids = asked(cache, filters->pids),
 		.tids = asked(cache, filters->tids),
 		.sockets = asked(cache, filters->sockets),
+		.parallelism = asked(cache, filters->parallelism),
 		.exclude_other = query->exclude_other,
 		.symbol_filter = asked(cache, filters->symbol_filter),
 	};

@@ -265,7 +265,7 @@ struct fold_key {
 	/* cells also on these; */
 	uint64_t facts, branch_view, mem_mode, group, group_off, kernel_hidden, user_hidden, cpus, ignore_callees;
 	/* groups of them also on these; */
-	uint64_t comms, dsos, symbols, pids, tids, sockets, exclude_other;
+	uint64_t comms, dsos, symbols, pids, tids, sockets, parallelism, exclude_other;
 	/* trees and widths also on this. */
 	uint64_t symbol_filter;
 };
@@ -321,12 +321,15 @@ struct question_private {
 	size_t cap_columns;
 	struct name_pattern *parent, *ignored; /* --ignore-callees; NULL: not asked for */
 	unsigned want; /* SYM_LINES */
+	bool latency_beside; /* columns of latency are usual: context switches were recorded */
+	bool latency_unasked; /* and not named: a table leaves them out where they tell nothing */
 };
 struct table_private {
 	struct fold_cache *cache;
 	bool is_cached; /* the cache is the caller's: what is in it may serve another table */
 	uint64_t facts; /* of cells: what the question and its filters ask */
 	size_t n_blocks; /* hist_blocks_count */
+	bool latency_left_out; /* its columns are not shown */
 };
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
 /* The value of a frame's function: a number in function_ids, the same for the same function or unknown address. */

@@ -100,6 +100,12 @@ struct query {
 	const char *fields; /* -F; NULL: made from sort and the switches below */
 	bool n_samples, total_period; /* -n, --show-total-period */
 	bool cpu_utilization; /* --showcpuutilization */
+	/*
+	 * --latency: rows by their part of wall-clock time, in columns before those of CPU time. Without it these
+	 * columns come after, where context switches were recorded and not nearly all samples were of a thread alone.
+	 */
+	bool latency;
+	bool latency_off; /* no such columns unless words name them */
 	bool percentage_relative; /* --percentage relative: of what the filters left; default absolute */
 
 	/* Text. */
@@ -225,16 +231,17 @@ struct field_row {
 	const char *header;
 	const char *help;
 	size_t stat; /* offset in struct entry_stats, of a total in struct entry_total */
-	bool percent; /* shown as a part of the period of all; else as it is */
+	bool percent; /* shown as a part of the period of all, or of its latency; else as it is */
 	bool total; /* of entry.total, not entry.self */
 	unsigned width; /* perf's */
+	bool of_latency; /* the number is latency */
 };
 
 /* ---- entries ---- */
 
 enum { NO_ROW = UINT32_MAX };
 struct entry_total { /* of what comes by, however it was sampled */
-	uint64_t n_samples, period;
+	uint64_t n_samples, period, latency;
 };
 struct entry {
 	uint64_t *values; /* one per key of the report, in order of table.keys */

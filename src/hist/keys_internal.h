@@ -69,6 +69,7 @@ KEY_VALUE(value_comm);
 KEY_VALUE(value_cpu);
 KEY_VALUE(value_socket);
 KEY_VALUE(value_time);
+KEY_VALUE(value_parallelism);
 KEY_VALUE(value_cgroup);
 KEY_VALUE(value_cgroup_id);
 KEY_VALUE(value_parent);

@@ -104,6 +104,11 @@ KEY_TEXT(text_time)
 		str_addf(out, "%" PRIu64 ".%06" PRIu64, ns / NS_PER_S, ns % NS_PER_S / 1000);
 }
 
+KEY_VALUE(value_parallelism)
+{
+	return source_fact(source, FACT_PARALLELISM);
+}
+
 KEY_VALUE(value_cgroup)
 {
 	return source_fact(source, FACT_CGROUP);

@@ -6,6 +6,7 @@
  *
  *	- entries are sorted by: overhead_children, overhead, then the words of -s; with -F by the words of
  *	  -s alone and then by those of -F
+ *	- latency goes beside each of the two, before it with --latency, else after it; words that name it go alone
  *	- columns are: the numbers that switches ask for, then the words of -s; with -F its words come first
  *	- "+word" adds to the default of either
  *	- a key is only there once; a word may be the beginning of its name
@@ -461,17 +462,55 @@ static int sort_words(const struct question *question, struct str *out, struct s
 	return 0;
 }
 
+/* Numbers that rows have unless words say otherwise. */
+enum usual_number { OVERHEAD_CHILDREN, OVERHEAD, LATENCY_CHILDREN, LATENCY };
+
+static const struct field_row *usual_field(const struct question *question, enum usual_number number)
+{
+	static const char *const names[] = { "overhead_children", "overhead", "latency_children", "latency" };
+
+	return number == OVERHEAD && question->children ? &field_self :
+							   field_find(names[number], strlen(names[number]));
+}
+
+/* Adds one of them, unless a word of -s is called so, or begins so: as perf has it. */
+static void add_usual(struct question *question, enum usual_number number, const char *words)
+{
+	const char *name = usual_field(question, number)->name;
+
+	if (!strstr(words, name) && (question->children || !usual_field(question, number)->total))
+		add_order(question, usual_field(question, number), 0);
+}
+
+static void add_usual_order(struct question *question, const char *words)
+{
+	const bool beside = question->private->latency_beside && !strstr(words, "overhead");
+
+	if (question->query.latency) {
+		add_usual(question, LATENCY_CHILDREN, words);
+		add_usual(question, OVERHEAD_CHILDREN, words);
+		add_usual(question, LATENCY, words);
+		add_usual(question, OVERHEAD, words);
+		return;
+	}
+	if (strstr(words, "latency"))
+		return;
+	add_usual(question, OVERHEAD_CHILDREN, words);
+	if (beside)
+		add_usual(question, LATENCY_CHILDREN, words);
+	add_usual(question, OVERHEAD, words);
+	if (beside)
+		add_usual(question, LATENCY, words);
+}
+
 static int make_order(struct question *question, bool only_fields, struct str *err)
 {
 	const struct word_list list = { "--sort", false };
 	struct str words = STR_INIT;
 	int code = sort_words(question, &words, err);
 
-	/* Each comes first unless -s names it, or for the second any that is called so: as perf has it. */
-	if (!code && !only_fields && question->children && !strstr(words.s, "overhead_children"))
-		add_order(question, field_find("overhead_children", 17), 0);
-	if (!code && !only_fields && !strstr(words.s, "overhead"))
-		add_order(question, question->children ? &field_self : field_find("overhead", 8), 0);
+	if (!code && !only_fields)
+		add_usual_order(question, words.s);
 	if (!code)
 		code = add_words(question, &list, words.s, err);
 	str_addn(&question->sort_text, words.s, words.len);
@@ -481,13 +520,37 @@ static int make_order(struct question *question, bool only_fields, struct str *e
 
 /* ---- columns ---- */
 
+static bool is_ordered(const struct question *question, const struct field_row *field)
+{
+	const struct question_private *private = question->private;
+
+	for (size_t i = 0; i < private->n_order; i++)
+		if (same_field(private->order[i].field, field))
+			return true;
+	return false;
+}
+
+/* Latency is a column where rows are sorted by it, and then overhead is, too, only where they are sorted by it. */
+static void add_usual_columns(struct question *question)
+{
+	static const enum usual_number first[] = { LATENCY_CHILDREN, OVERHEAD_CHILDREN, LATENCY, OVERHEAD },
+				       beside[] = { OVERHEAD_CHILDREN, LATENCY_CHILDREN, OVERHEAD, LATENCY };
+	const bool latency = is_ordered(question, usual_field(question, LATENCY)) ||
+			     is_ordered(question, usual_field(question, LATENCY_CHILDREN));
+
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
+		const struct field_row *field = usual_field(question, question->query.latency ? first[i] : beside[i]);
+
+		if (field->of_latency || latency ? is_ordered(question, field) : question->children || !field->total)
+			add_column(question, field, 0);
+	}
+}
+
 static void add_default_numbers(struct question *question)
 {
 	const struct query *query = &question->query;
 
-	if (question->children)
-		add_column(question, field_find("overhead_children", 17), 0);
-	add_column(question, question->children ? &field_self : field_find("overhead", 8), 0);
+	add_usual_columns(question);
 	if (query->cpu_utilization) {
 		add_column(question, field_find("overhead_sys", 12), 0);
 		add_column(question, field_find("overhead_us", 11), 0);
@@ -587,6 +650,14 @@ static bool has_field(const struct question *question, const char *name)
 	return false;
 }
 
+static bool has_latency(const struct question *question)
+{
+	for (size_t i = 0; i < question->n_columns; i++)
+		if (question->columns[i].field && question->columns[i].field->of_latency)
+			return true;
+	return false;
+}
+
 /* ---- what is to be collected ---- */
 
 /* Do addresses of one function differ in what is asked? With -v they do. */
@@ -644,6 +715,8 @@ static void choose_facts(struct question *question)
 		question->shape.facts |= FACT(BUCKET);
 		question->shape.buckets = STACK_BUCKETS;
 	}
+	if (has_latency(question))
+		question->shape.facts |= FACT(PARALLELISM);
 	if (has_field(question, "overhead_sys") || has_field(question, "overhead_us") ||
 	    has_field(question, "overhead_guest_sys") ||
 	    has_field(question, "overhead_guest_us"))
@@ -657,6 +730,33 @@ static void choose_facts(struct question *question)
 		question->shape.trace = (struct trace_pieces){ .fields = private->trace_fields.s,
 							       .whole = has_key(question, "trace"),
 							       .raw = query->raw_trace };
+}
+
+static bool names_latency(const char *words)
+{
+	return words && strstr(words, "latency");
+}
+
+/* Before columns are made. */
+static void choose_latency(struct question *question)
+{
+	const struct query *query = &question->query;
+	struct question_private *private = question->private;
+
+	private->latency_beside = !query->latency && !query->latency_off && query->needs & NEED_ENTRIES &&
+				  events_have_switches(question->recording->events);
+	private->latency_unasked = private->latency_beside && !names_latency(query->sort) &&
+				   !names_latency(query->fields);
+}
+
+static int check_switches(const struct question *question, struct str *err)
+{
+	if (!question->query.latency && !has_latency(question) && !has_key(question, "parallelism"))
+		return 0;
+	return need_switches(question->query.latency ? "--latency" :
+			     has_latency(question)   ? "key latency" :
+						       "key parallelism",
+			     question->recording->events, err);
 }
 
 /* Is there a function's name, or its source, in what is printed? */
@@ -688,7 +788,10 @@ static int decide(struct question *question, struct str *err)
 	if (code)
 		return code;
 	choose_chains(question);
+	choose_latency(question);
 	code = make_columns(question, err);
+	if (!code)
+		code = check_switches(question, err);
 	if (!code)
 		code = choose_parent(question, err);
 	if (!code)
@@ -774,6 +877,8 @@ uint64_t filter_facts(const struct filter_options *filters)
 		facts |= FACT(TID);
 	if (filters->cpus || filters->sockets)
 		facts |= FACT(CPU) | FACT(MISC);
+	if (filters->parallelism)
+		facts |= FACT(PARALLELISM);
 	if (filters->kernel_hidden || filters->user_hidden)
 		facts |= FACT(MISC);
 	return facts;

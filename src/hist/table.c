@@ -19,7 +19,7 @@ static bool is_narrower(const struct filter_options *read, const struct filter_o
 	const char *const texts[][2] = {
 		{ read->comms, asked->comms }, { read->dsos, asked->dsos }, { read->symbols, asked->symbols },
 		{ read->pids, asked->pids },   { read->tids, asked->tids }, { read->cpus, asked->cpus },
-		{ read->sockets, asked->sockets },
+		{ read->sockets, asked->sockets }, { read->parallelism, asked->parallelism },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
@@ -196,6 +196,46 @@ static struct entry_stats left_totals(const struct table *table, const struct ce
 	return totals;
 }
 
+/* ---- latency that nobody asked for ---- */
+
+/* Samples of the event that are in the totals, and those of a thread that ran alone. */
+static void count_alone(const struct table *table, const struct profile_event *event, uint64_t *n, uint64_t *n_alone)
+{
+	const struct cells *cells = &event->cells;
+
+	if (table_is_read_filtered(table) || !totals_filtered(&table->question->query.filters)) {
+		*n += event->totals.n_samples;
+		*n_alone += event->n_alone;
+		return;
+	}
+	for (size_t i = 0; i < cells->n; i++) {
+		const uint64_t n_samples = filters_drop_cell(table->filters, cells, i) ? 0 : cells->values[i].n_samples;
+
+		*n += n_samples;
+		*n_alone += cell_fact(cells, i, FACT_PARALLELISM) == 1 ? n_samples : 0;
+	}
+}
+
+/*
+ * Latency is left out where 99 of 100 samples are of a thread that ran alone: it would say what overhead says. As in
+ * perf; then nothing tells rows apart by it, either.
+ */
+static void leave_out_latency(struct table *table)
+{
+	const struct question *question = table->question;
+	uint64_t n = 0, n_alone = 0, facts = filter_facts(&question->query.filters);
+
+	if (!question->private->latency_unasked)
+		return;
+	for (size_t i = 0; i < table->profile->n_events; i++)
+		count_alone(table, table->profile->events[i], &n, &n_alone);
+	table->private->latency_left_out = n_alone * 100 >= n * 99;
+	for (size_t i = 0; i < question->n_keys; i++)
+		facts |= question->keys[i]->facts;
+	if (table->private->latency_left_out && !(facts & FACT(PARALLELISM)))
+		table->private->facts &= ~FACT(PARALLELISM);
+}
+
 static void table_make_hists(struct table *table)
 {
 	const struct profile *profile = table->profile;
@@ -296,6 +336,7 @@ int table_make(struct table **table, struct profile *profile, const struct quest
 		*table = NULL;
 		return code;
 	}
+	leave_out_latency(made);
 	fold_cache_begin(made, cache);
 	fold(made);
 	return 0;

@@ -126,10 +126,13 @@ static void widen(struct table *table, const struct hist *hist)
 	}
 }
 
+/* hist NULL: has any of them the column? */
 static bool has_column(const struct table *table, const struct hist *hist,
 		       const struct column *column)
 {
-	return column->kind == COLUMN_NUMBER || key_is_of_event(table->question, column->key, hist->event);
+	if (column->kind == COLUMN_NUMBER)
+		return !(column->field->of_latency && table->private->latency_left_out);
+	return !hist || key_is_of_event(table->question, column->key, hist->event);
 }
 
 void table_columns_for(struct table *table, const struct hist *hist)
@@ -138,7 +141,7 @@ void table_columns_for(struct table *table, const struct hist *hist)
 
 	table->n_columns = 0;
 	for (size_t i = 0; i < question->n_columns; i++)
-		if (!hist || has_column(table, hist, &question->columns[i]))
+		if (has_column(table, hist, &question->columns[i]))
 			table->columns[table->n_columns++] = question->columns[i];
 	if (hist)
 		widen(table, hist);

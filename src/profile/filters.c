@@ -142,6 +142,7 @@ enum filter_kind {
 	FILTER_SOCKET,
 	FILTER_PID,
 	FILTER_TID,
+	FILTER_PARALLELISM,
 	FILTER_COMM,
 	FILTER_DSO,
 	FILTER_SYMBOL,
@@ -157,11 +158,11 @@ struct verdicts {
 struct filters {
 	const struct replay *replay;
 	const struct info *info; /* of the header */
-	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_socket, by_time;
+	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_socket, by_time, by_parallelism;
 	bool kernel_hidden, user_hidden;
 	struct name_set comms, dsos, symbols;
 	char *symbol_filter;
-	struct intset pids, tids, cpus, sockets;
+	struct intset pids, tids, cpus, sockets, parallelism;
 	struct time_ranges times;
 	struct event_switch *event_switch; /* NULL: none; moves while asking */
 	struct verdicts *comm_verdicts, *dso_verdicts; /* filled while asking */
@@ -240,6 +241,36 @@ static int parse_sockets(struct filters *filters, const struct recording_info *r
 	return code ? code : need_cpus("--socket-filter", recording->events, err);
 }
 
+bool events_have_switches(const struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i]->attr.context_switch)
+			return true;
+	return false;
+}
+
+int need_switches(const char *option, const struct events *events, struct str *err)
+{
+	if (events_have_switches(events))
+		return 0;
+	return fail(err, -EINVAL,
+		    "%s: the recording does not tell how many threads ran at once; record it with --latency", option);
+}
+
+static int parse_parallelism(struct filters *filters, const struct events *events, const char *text, struct str *err)
+{
+	struct str why = STR_INIT;
+	int code = intset_parse(&filters->parallelism, text, CPUS_MAX, &why);
+
+	if (code)
+		code = fail(err, -EINVAL, "--parallelism: %s", why.s);
+	else if (intset_has(&filters->parallelism, 0))
+		code = fail(err, -EINVAL, "--parallelism: '%s': at least one thread runs where a sample is taken",
+			    text);
+	str_release(&why);
+	return code ? code : need_switches("--parallelism", events, err);
+}
+
 static int parse_time(struct filters *filters, const struct session *session, const char *text,
 		      struct str *err)
 {
@@ -286,6 +317,8 @@ static int parse_all(struct filters *filters, const struct filter_options *optio
 		code = parse_cpus(filters, recording->events, options->cpus, err);
 	if (given(options->sockets) && !code)
 		code = parse_sockets(filters, recording, options->sockets, err);
+	if (given(options->parallelism) && !code)
+		code = parse_parallelism(filters, recording->events, options->parallelism, err);
 	if (options->time && !code)
 		code = parse_time(filters, session, options->time, err);
 	if (!code)
@@ -309,6 +342,7 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	made->by_tid = given(options->tids);
 	made->by_cpu = given(options->cpus);
 	made->by_socket = given(options->sockets);
+	made->by_parallelism = given(options->parallelism);
 	made->by_time = options->time;
 	made->kernel_hidden = options->kernel_hidden;
 	made->user_hidden = options->user_hidden;
@@ -337,6 +371,7 @@ void filters_free(struct filters *filters)
 	intset_release(&filters->tids);
 	intset_release(&filters->cpus);
 	intset_release(&filters->sockets);
+	intset_release(&filters->parallelism);
 	time_ranges_release(&filters->times);
 	event_switch_free(filters->event_switch);
 	free(filters->symbol_filter);
@@ -442,6 +477,11 @@ static bool take_socket(const struct filters *filters, const struct sample *samp
 	       intset_has(&filters->sockets, (int)filters->info->cpus.v[sample->cpu].socket);
 }
 
+static bool take_parallelism(const struct filters *filters, uint64_t parallelism)
+{
+	return parallelism <= CPUS_MAX && intset_has(&filters->parallelism, (int)parallelism);
+}
+
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample)
 {
 	const struct thread *thread = sample->thread;
@@ -451,6 +491,9 @@ bool filters_take_task(const struct filters *filters, const struct replay_sample
 	if (filters->by_pid && !judge(filters, FILTER_PID, intset_has(&filters->pids, thread->pid)))
 		return false;
 	if (filters->by_tid && !judge(filters, FILTER_TID, intset_has(&filters->tids, thread->tid)))
+		return false;
+	if (filters->by_parallelism &&
+	    !judge(filters, FILTER_PARALLELISM, take_parallelism(filters, sample->parallelism)))
 		return false;
 	return !filters->by_comm || judge(filters, FILTER_COMM, take_comm(filters, thread->comm));
 }
@@ -493,6 +536,9 @@ bool filters_take_cell(const struct filters *filters, const struct cells *cells,
 	    !judge(filters, FILTER_TID,
 		   intset_has(&filters->tids, task_names_number(cell_fact(cells, cell, FACT_TID)))))
 		return false;
+	if (filters->by_parallelism &&
+	    !judge(filters, FILTER_PARALLELISM, take_parallelism(filters, cell_fact(cells, cell, FACT_PARALLELISM))))
+		return false;
 	return !filters->by_comm ||
 	       judge(filters, FILTER_COMM, take_comm(filters, (uint32_t)cell_fact(cells, cell, FACT_COMM)));
 }
@@ -534,7 +580,7 @@ bool filters_take_location(const struct filters *filters, const struct location_
 bool filters_any(const struct filters *filters)
 {
 	return filters->by_comm || filters->by_dso || filters->by_symbol || filters->by_pid ||
-	       filters->by_tid || filters->by_socket || filters->symbol_filter;
+	       filters->by_tid || filters->by_socket || filters->by_parallelism || filters->symbol_filter;
 }
 
 /* The filter that let nothing pass of what came to it, FILTER_KINDS: there is none. */
@@ -622,6 +668,7 @@ static const struct filter_words {
 	[FILTER_SOCKET] = { "--socket-filter", TEXT(sockets), NULL },
 	[FILTER_PID] = { "--pid", TEXT(pids), NULL },
 	[FILTER_TID] = { "--tid", TEXT(tids), NULL },
+	[FILTER_PARALLELISM] = { "--parallelism", TEXT(parallelism), NULL },
 	[FILTER_COMM] = { "--comms", TEXT(comms), comms_of },
 	[FILTER_DSO] = { "--dsos", TEXT(dsos), dsos_of },
 	[FILTER_SYMBOL] = { "--symbols", TEXT(symbols), symbols_of },

@@ -315,6 +315,12 @@ static uint64_t fact_trace(struct collect *collect, const struct replay_sample *
 	return texts_intern(profile->texts, collect->text.s, collect->text.len);
 }
 
+static uint64_t fact_parallelism(struct collect *collect, const struct replay_sample *sample)
+{
+	(void)collect;
+	return sample->parallelism;
+}
+
 static uint64_t fact_misc(struct collect *collect, const struct replay_sample *sample)
 {
 	(void)collect;
@@ -357,6 +363,7 @@ static const struct fact_row {
 	[FACT_CGROUP_INO] = { .get = fact_cgroup_ino },
 	[FACT_TRACE] = { .get = fact_trace },
 	[FACT_MISC] = { .get = fact_misc },
+	[FACT_PARALLELISM] = { .get = fact_parallelism },
 #undef WORD
 };
 
@@ -457,10 +464,14 @@ static void add_totals(struct entry_stats *totals, uint8_t mode, const struct ce
 	}
 }
 
-static void add_to(struct collect *collect, struct profile_event *event, uint8_t mode, bool taken,
+static void add_to(struct collect *collect, struct profile_event *event, const struct replay_sample *sample, bool taken,
 		   const struct cell_values *values)
 {
-	add_totals(&event->totals, mode, values);
+	add_totals(&event->totals, sample->mode, values);
+	if (cells_have(&event->cells, FACT_PARALLELISM)) {
+		event->totals.latency += sample_latency(values->period, sample->parallelism);
+		event->n_alone += sample->parallelism == 1;
+	}
 	if (taken)
 		cells_add(&event->cells, collect->facts, values);
 }
@@ -503,7 +514,7 @@ static void add_branches(struct collect *collect, struct profile_event *event,
 		facts[FACT_WEIGHT] = values.weight;
 		if (collect->count_locations && taken)
 			session->locations->v[facts[FACT_TO]].n_samples++;
-		add_to(collect, event, sample->mode, taken, &values);
+		add_to(collect, event, sample, taken, &values);
 	}
 }
 
@@ -520,7 +531,7 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 	}
 	if (collect->profile->options.shape.weights) /* memory samples are worth their latency */
 		values.period = values.weight ? values.weight : 1;
-	add_to(collect, event, sample->mode, taken, &values);
+	add_to(collect, event, sample, taken, &values);
 }
 
 static void expect_kernel(struct collect *collect, const struct dso *dso)

@@ -91,7 +91,7 @@ int recording_put_names(int fd, const char *path, const struct sym_options *sym,
 struct filter_options { /* texts as typed; NULL: all. Lists are separated by commas */
 	const char *comms, *dsos, *symbols; /* "file:/path": one name a line */
 	const char *symbol_filter; /* part of a symbol's name */
-	const char *pids, *tids, *cpus, *sockets;
+	const char *pids, *tids, *cpus, *sockets, *parallelism;
 	const char *
 		time; /* "1.5,2.5", "1.5,", ",2.5", "10%/2", "0%-10%,30%-40%", several by space or comma as perf */
 	const char *switch_on, *switch_off; /* names of events: only what was sampled between them */
@@ -227,6 +227,10 @@ size_t session_shares(struct session *session, const struct replay_sample *sampl
 		      const struct sample_share **shares);
 
 /* ---- filters.c: one sample, one location ---- */
+/* Context switches were recorded, which tell the parallelism of samples. */
+bool events_have_switches(const struct events *events);
+/* -EINVAL with a sentence about the option, where they have none. */
+int need_switches(const char *option, const struct events *events, struct str *err);
 /* By pid, tid, cpu, time and comm: before anything is looked up. */
 bool filters_take_sample(const struct filters *filters, const struct replay_sample *sample);
 bool filters_take_file(const struct filters *filters, const struct dso *dso); /* not by symbol */
@@ -251,7 +255,7 @@ void mem_blocked_add(uint64_t data_src, struct str *out);
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
 /* --time and --cpu, asked of a record that is no sample; it counts for no note. */
 bool filters_take_record(const struct filters *filters, const struct record_body *body);
-/* By pid, tid, comm and socket alone. */
+/* By pid, tid, comm, socket and parallelism alone. */
 bool filters_take_task(const struct filters *filters, const struct replay_sample *sample);
 
 /* Adds a note where a filter left nothing: which one, and what there is instead. */
@@ -308,7 +312,7 @@ struct sample_sink {
 int sample_stream_run(struct session *session, const struct filters *filters, const struct sample_sink *sink,
 		      struct str *err);
 
-/* ---- filters.c: the same for cells, by what they keep of comm, process, thread and CPU ---- */
+/* ---- filters.c: the same for cells, by what they keep of comm, process, thread, CPU and parallelism ---- */
 bool filters_drop_cell(const struct filters *filters, const struct cells *cells, size_t cell);
 bool filters_take_cell(const struct filters *filters, const struct cells *cells, size_t cell);
 
@@ -369,11 +373,21 @@ struct entry_stats {
 	uint64_t n_samples, period;
 	uint64_t period_sys, period_us, period_guest_sys, period_guest_us;
 	uint64_t weight; /* sum */
+	uint64_t latency; /* sum of sample_latency; 0 where FACT_PARALLELISM is not kept */
 };
+/*
+ * A sample's share of wall-clock time, in thousandths of its period's unit: its period parted among the threads that
+ * ran at once.
+ */
+static inline uint64_t sample_latency(uint64_t period, uint64_t parallelism)
+{
+	return period * 1000 / parallelism;
+}
 /* An event's samples. */
 struct profile_event {
 	struct cells cells; /* of those that all filters by sample let through */
 	struct entry_stats totals; /* of those that filters_drop_sample leaves, filtered or not */
+	uint64_t n_alone; /* samples of these with parallelism 1, where FACT_PARALLELISM is kept */
 	/* The same cells with fewer facts, as questions asked for them; of coarse_samples samples. */
 	struct coarse_cells {
 		struct cells cells;

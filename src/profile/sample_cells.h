@@ -35,6 +35,7 @@ enum sample_fact {
 	FACT_CGROUP_INO, /* of the thread's namespace */
 	FACT_TRACE, /* number of a distinct text in table.texts */
 	FACT_MISC, /* cpumode */
+	FACT_PARALLELISM, /* threads on a CPU, itself among them */
 	FACTS,
 };
 struct cell_values {

@@ -91,7 +91,7 @@ static int deliver(struct replay *replay, struct held_sample *held, bool matched
 	int rc = record_decode(replay->recording->decoder, &held->record, &body, err);
 
 	if (!rc) {
-		process_events_fill_sample(&sample, &held->record, &body, thread);
+		process_events_fill_sample(&sample, &held->record, &body, thread, held->parallelism);
 		if (matched) {
 			join_chain(deferred, &sample);
 		} else {
@@ -118,6 +118,7 @@ int deferred_hold(struct replay *replay, struct task *task, const struct record 
 				      .task = task,
 				      .cookie = cookie,
 				      .comm = task->thread.comm,
+				      .parallelism = replay_parallelism(replay),
 				      .record = *record };
 	memcpy(held->bytes, record->bytes, record->size);
 	held->record.bytes = (const uint8_t *)held->bytes;

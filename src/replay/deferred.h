@@ -21,7 +21,7 @@ struct held_sample {
 	struct held_sample *newer, *older; /* of all */
 	struct task *task;
 	uint64_t cookie;
-	uint32_t comm; /* the thread's name when it was taken */
+	uint32_t comm, parallelism; /* the thread's name, and threads on a CPU, when it was taken */
 	struct record record;
 	uint64_t bytes[]; /* the record's */
 };

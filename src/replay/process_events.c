@@ -45,8 +45,23 @@ static struct task *apply_comm(struct replay *replay, const struct record_body *
 	return task;
 }
 
+static struct task *apply_switch(struct replay *replay, const struct record_body *body)
+{
+	replay->on_cpu += body->misc & MISC_SWITCH_OUT ? -1 : 1;
+	return NULL;
+}
+
+uint32_t replay_parallelism(const struct replay *replay)
+{
+	const struct info *info = replay->recording->info;
+	int64_t most = info_has(info, FEATURE_NRCPUS) && info->cpus_available ? info->cpus_available : UINT32_MAX;
+
+	return replay->on_cpu < 1 ? 1 : (uint32_t)(replay->on_cpu < most ? replay->on_cpu : most);
+}
+
 static struct task *apply_exit(struct replay *replay, const struct record_body *body)
 {
+	replay->on_cpu--;
 	return process_table_find(replay, (int32_t)body->task.tid);
 }
 
@@ -183,6 +198,8 @@ static const struct record_effect {
 	[RECORD_FORK] = { process_table_fork, NULL },
 	[RECORD_MMAP2] = { map_events_mmap, NULL },
 	[RECORD_LOST_SAMPLES] = { apply_lost_samples, NULL },
+	[RECORD_SWITCH] = { apply_switch, NULL },
+	[RECORD_SWITCH_CPU_WIDE] = { apply_switch, NULL },
 	[RECORD_NAMESPACES] = { apply_namespaces, NULL },
 	[RECORD_KSYMBOL] = { map_events_ksymbol, NULL },
 	[RECORD_CGROUP] = { apply_cgroup, NULL },
@@ -196,7 +213,7 @@ static const struct record_effect {
 /* ---- samples ---- */
 
 void process_events_fill_sample(struct replay_sample *sample, const struct record *record,
-				const struct record_body *body, struct thread *thread)
+				const struct record_body *body, struct thread *thread, uint32_t parallelism)
 {
 	*sample = (struct replay_sample){ .record = record,
 					  .body = body,
@@ -205,7 +222,8 @@ void process_events_fill_sample(struct replay_sample *sample, const struct recor
 					  .thread = thread,
 					  .mode = body->misc & MISC_CPUMODE_MASK,
 					  .ips = body->sample.ips,
-					  .n_ips = body->sample.n_ips };
+					  .n_ips = body->sample.n_ips,
+					  .parallelism = parallelism };
 }
 
 int process_events_emit(struct replay *replay, const struct replay_sample *sample, struct str *err)
@@ -251,7 +269,7 @@ static int take_sample(struct replay *replay, const struct record *record,
 	replay->counts.unknown_ids += !body->event;
 	if (sample->has & PERF_SAMPLE_TIME)
 		note_time(replay, sample->time_ns);
-	process_events_fill_sample(&out, record, body, &task->thread);
+	process_events_fill_sample(&out, record, body, &task->thread, replay_parallelism(replay));
 	if (out.mode == MISC_USER)
 		process_runs(task->process);
 	replay->counts.cut_stacks += stack_was_cut(&out);

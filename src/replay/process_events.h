@@ -17,7 +17,7 @@ void process_events_take_build_ids(struct replay *replay);
 
 /* For samples that were held (deferred.c). */
 void process_events_fill_sample(struct replay_sample *sample, const struct record *record,
-				const struct record_body *body, struct thread *thread);
+				const struct record_body *body, struct thread *thread, uint32_t parallelism);
 int process_events_emit(struct replay *replay, const struct replay_sample *sample, struct str *err);
 
 /* map_events.c: MMAP, MMAP2, KSYMBOL records. The task that mapped it; NULL: the kernel, a guest or unknown. */

@@ -57,6 +57,7 @@ struct replay_sample {
 	const uint64_t *ips;
 	uint64_t n_ips;
 	bool user_frames_missing; /* deferred frames never arrived */
+	uint32_t parallelism; /* threads that were on a CPU when it was taken: replay_parallelism */
 };
 
 struct replay;
@@ -110,6 +111,12 @@ struct replay {
 	struct thread **threads; /* alive (and, with keep_exited, gone) in order of appearance */
 	size_t n_threads, cap_threads;
 	uint64_t first_ns, last_ns; /* time of the first and last sample so far */
+	/*
+	 * Threads on a CPU, as far as records say: 1 at first, for the recorded program runs when events are enabled
+	 * and no record says so. SWITCH adds or takes one; EXIT takes one, for no SWITCH tells that a thread has left
+	 * for good.
+	 */
+	int64_t on_cpu;
 	struct replay_private *private;
 };
 
@@ -146,6 +153,12 @@ int replay_deliver(struct replay *replay, size_t max, struct str *err);
  */
 int replay_run(struct replay *replay, struct record_source *source, const struct replay_handlers *handlers,
 	       struct str *err);
+
+/*
+ * Threads on a CPU at the last record: replay.on_cpu, at least 1 and at most the machine's CPUs, where the header has
+ * them. Meaningful where an event has attr.context_switch.
+ */
+uint32_t replay_parallelism(const struct replay *replay);
 
 /* Names of threads and cgroups: one index per distinct text, raw bytes. */
 const char *replay_comm(const struct replay *replay, uint32_t comm);

@@ -29,6 +29,7 @@ void replay_init(struct replay *replay, const struct recording_info *recording,
 	if (!replay->options.queue_bytes)
 		replay->options.queue_bytes = QUEUE_BYTES;
 	replay->private = p;
+	replay->on_cpu = 1;
 	replay->kernel = xcalloc(1, sizeof(*replay->kernel));
 	replay->guest_kernel = xcalloc(1, sizeof(*replay->guest_kernel));
 	order_init(&p->order, recording->decoder->swap);

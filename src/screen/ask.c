@@ -221,6 +221,14 @@ void act_period(struct screen *screen)
 	ask_columns(screen, &query, "period");
 }
 
+void act_latency(struct screen *screen)
+{
+	struct query query = screen->query;
+
+	query.latency = !query.latency;
+	ask_columns(screen, &query, "latency");
+}
+
 void act_relative(struct screen *screen)
 {
 	struct query query = screen->query;

@@ -246,7 +246,17 @@ void act_prompt_delete(struct screen *screen);
 void act_prompt_delete_all(struct screen *screen);
 
 /* ---- zoom.c ---- */
-enum zoom_kind { ZOOM_THREAD, ZOOM_DSO, ZOOM_COMM, ZOOM_CPU, ZOOM_SYMBOL, ZOOM_SOCKET, ZOOM_TIME, ZOOM_KINDS };
+enum zoom_kind {
+	ZOOM_THREAD,
+	ZOOM_DSO,
+	ZOOM_COMM,
+	ZOOM_CPU,
+	ZOOM_SYMBOL,
+	ZOOM_SOCKET,
+	ZOOM_PARALLELISM,
+	ZOOM_TIME,
+	ZOOM_KINDS
+};
 /* first_filter: of symbols, as the command line has it; or NULL. */
 struct zooms *zooms_new(const char *first_filter);
 void zooms_free(struct zooms *zooms); /* NULL is fine */
@@ -271,6 +281,7 @@ void act_hierarchy(struct screen *screen);
 void act_order(struct screen *screen);
 void act_samples(struct screen *screen);
 void act_period(struct screen *screen);
+void act_latency(struct screen *screen);
 void act_relative(struct screen *screen);
 void act_group(struct screen *screen);
 void act_group_sort(struct screen *screen, int member);

@@ -123,6 +123,7 @@ static const struct zoom_row zoom_rows[ZOOM_KINDS] = {
 	[ZOOM_CPU] = { "cpu", "cpu", false, FILTER(cpus), plain_number },
 	[ZOOM_SYMBOL] = { "symbol", "symbol", true, FILTER(symbols), symbol_name },
 	[ZOOM_SOCKET] = { "socket", "socket", false, FILTER(sockets), plain_number },
+	[ZOOM_PARALLELISM] = { "parallelism", "parallelism", false, FILTER(parallelism), plain_number },
 	[ZOOM_TIME] = { "time", NULL, false, FILTER(time), NULL },
 };
 

@@ -240,6 +240,18 @@ test_list_of_sockets()
 
 }
 
+# l: by wall-clock time, and back; r: what ran with as many threads at once, here two.
+test_wall_clock()
+{
+	local at_once="-i $golden/threads_at_once.data -g none --no-children"
+
+	beside "l" 'keys l' "$at_once -s comm" "$at_once -s comm --latency"
+	beside "l twice" $'keys l\nkeys l' "$at_once -s comm" "$at_once -s comm"
+	beside "r" $'keys r\nuntil parallelism: 1' "$at_once -s parallelism,comm" "$at_once -s parallelism,comm --parallelism 1"
+	browse 30 120 'keys l' 'until does not tell how many' show -- -g none --no-children
+	has "l: of a recording without switches" 'does not tell how many threads ran at once' "$out"
+}
+
 # The names of the frames, in order: of --stdio without rails and numbers, of the screen without marks and numbers.
 frames_printed() { printed "$@" | sed -e 's/^[0-9.]*% //;s/^[| ]*\(--*[0-9.]*%*-*\)*//;s/^[| ]*//' | grep -v '^$'; }
 frames() { rows | sed -e 's/^[-+ ]*//;s/^\([0-9.]*%\) \([^0-9]\)/\2/'; }

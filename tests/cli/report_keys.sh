@@ -68,6 +68,25 @@ test_tasks()
 	END
 }
 
+test_wall_clock_time()
+{
+	keyed threads_at_once --no-children -F overhead,latency,parallelism,comm <<-'END'
+	33.33%|54.17%|1|app
+	20.51%|16.67%|2|app
+	20.51%|16.67%|2|worker
+	15.38%|8.33%|3|app
+	10.26%|4.17%|4|worker
+	END
+	keyed threads_at_once -s latency_children,latency,sym <<-'END'
+	100.00%|0.00%|[.] main
+	50.00%|50.00%|[.] spin
+	33.33%|33.33%|[.] inner
+	8.33%|8.33%|[.] middle
+	4.17%|4.17%|[.] leaf
+	4.17%|4.17%|[.] outer
+	END
+}
+
 # 64 bytes of each function, from a page of the file; the kernel's are a page each, in a map of 64 KiB.
 test_code()
 {

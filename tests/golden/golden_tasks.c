@@ -272,6 +272,65 @@ static void pid_zero(struct golden *g)
 	sample_of(g, 0, 0);
 }
 
+enum { WORKER = OTHER_PID, THIRD = OTHER_PID + 1 }; /* threads of PID */
+
+static void switched(struct golden *g, int tid, bool in)
+{
+	struct record_body body = { .type = RECORD_SWITCH, .misc = in ? 0 : MISC_SWITCH_OUT };
+
+	body.id.pid = PID;
+	body.id.tid = (uint32_t)tid;
+	golden_add(g, &body);
+}
+
+/* A sample of a thread in `function`, which main called. */
+static void ran(struct golden *g, int tid, enum app_function function, uint64_t period)
+{
+	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_USER, app(function), app(MAIN) };
+	struct record_body body = golden_sample(app(function));
+
+	body.sample.tid = (uint32_t)tid;
+	body.sample.ips = ips;
+	body.sample.n_ips = ARRAY_SIZE(ips);
+	body.sample.period = period;
+	golden_add(g, &body);
+}
+
+/*
+ * record --latency: spin alone, inner in two threads, one sample in three, one when more have left a CPU than came,
+ * one when more have come than the four CPUs of the machine. In wall-clock time spin has 6,000, inner 4,000, middle
+ * 1,000, outer and leaf 500 each; in CPU time they have 6,000, 8,000, 3,000, 500 and 2,000.
+ */
+static void threads_at_once(struct golden *g)
+{
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_CALLCHAIN);
+
+	attr.context_switch = 1;
+	golden_event(g, &attr, "cycles");
+	g->info.cpus_available = g->info.cpus_online = 4;
+	golden_start_app(g);
+	for (int i = 0; i < 3; i++)
+		ran(g, PID, SPIN, 2000);
+	golden_fork(g, PID, WORKER, PID, PID);
+	golden_comm(g, PID, WORKER, false, "worker");
+	switched(g, WORKER, true);
+	for (int i = 0; i < 2; i++) {
+		ran(g, PID, INNER, 2000);
+		ran(g, WORKER, INNER, 2000);
+	}
+	golden_fork(g, PID, THIRD, PID, PID);
+	switched(g, THIRD, true);
+	ran(g, THIRD, MIDDLE, 3000);
+	golden_exit(g, PID, THIRD);
+	switched(g, WORKER, false);
+	for (int i = 0; i < 3; i++)
+		switched(g, PID, false);
+	ran(g, PID, OUTER, 500);
+	for (int i = 0; i < 9; i++)
+		switched(g, WORKER, true);
+	ran(g, WORKER, LEAF, 2000);
+}
+
 const struct golden_recording golden_tasks[] = {
 	{ "exec_comm.data", exec_comm, NULL },
 	{ "tid_reuse.data", tid_reuse, NULL },
@@ -286,5 +345,6 @@ const struct golden_recording golden_tasks[] = {
 	{ "out_of_order.data", out_of_order, NULL },
 	{ "lost.data", lost, NULL },
 	{ "pid_zero.data", pid_zero, NULL },
+	{ "threads_at_once.data", threads_at_once, NULL },
 	{ NULL, NULL, NULL },
 };
