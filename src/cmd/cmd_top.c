@@ -7,6 +7,7 @@
 #include "cmd/command.h"
 #include "cmd/live_run.h"
 #include "cmd/message.h"
+#include "cmd/sample_run.h"
 #include "cmd/signals.h"
 #include "cmd/terminal.h"
 #include "cmd/top_options.h"
@@ -54,15 +55,6 @@ struct top {
 };
 
 /* ---- tables as text ---- */
-
-static int write_stdout(void *context, struct str *text)
-{
-	int rc = write_all(STDOUT_FILENO, text->s, text->len);
-
-	(void)context;
-	str_reset(text);
-	return rc;
-}
 
 static void fail_with(struct top *top, struct str *err)
 {
@@ -406,7 +398,7 @@ static int run_top(struct top_words *words, bool delay_given)
 		.words = words,
 		.run = { .plan = &words->record.plan, .quiet = words->record.quiet, .verbose = words->record.verbose,
 			 .pausable = words->screen },
-		.output = { .text = STR_INIT, .write = write_stdout },
+		.output = { .text = STR_INIT, .write = output_to_stdout },
 		.reading_failed = STR_INIT,
 	};
 	struct str err = STR_INIT;

@@ -51,6 +51,7 @@ int cmd_stat(const struct command *self, int argc, char **argv, const struct ker
 int cmd_report(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_diff(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_top(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_profile(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_annotate(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_evlist(const struct command *self, int argc, char **argv, const struct kern *kern);
@@ -66,6 +67,7 @@ int cmd_completion(const struct command *self, int argc, char **argv, const stru
 
 extern const struct option_row record_options[], stat_options[], list_options[], doctor_options[], help_options[],
 	version_options[], completion_options[], report_options[], script_options[], top_options[],
+	profile_options[],
 	annotate_options[], evlist_options[], buildid_list_options[], buildid_cache_options[], archive_options[],
 	export_options[], stat_report_options[], diff_options[];
 

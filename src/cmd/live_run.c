@@ -160,13 +160,19 @@ int live_run_begin(struct live_run *run, struct str *err)
 	return 0;
 }
 
-int live_run_end(struct live_run *run)
+void live_run_finish(struct live_run *run)
 {
 	const uint64_t one = 1;
+
+	(void)!write(run->end_fd, &one, sizeof(one)); /* a counter at 0 takes it */
+}
+
+int live_run_end(struct live_run *run)
+{
 	int status = EXIT_PSTAT_FAILED;
 
 	if (run->started) {
-		(void)!write(run->end_fd, &one, sizeof(one));
+		live_run_finish(run);
 		if (run->live)
 			live_source_close(run->live);
 		pthread_join(run->thread, NULL);

@@ -132,10 +132,12 @@ const struct option_row report_options[] = {
 	{ OPTION_CALL, 'w', "column-widths", "list", "these widths", .call = take_widths },
 	{ OPTION_FLAG, 0, "no-shorten", NULL, "whole names on a terminal, also where its lines are too short for them",
 	  WORD(no_shorten) },
+	{ OPTION_FLAG, 0, "stacks", NULL, "each stack with its process and count, the rarest first",
+	  WORD(stacks) },
 	{ OPTION_FLAG, 0, "folded", NULL, "a line for each stack, for flame graphs", WORD(folded) },
-	{ OPTION_FLAG, 'a', "annotate-frames", NULL, "--folded: mark kernel and inlined frames: _[k], _[i]",
+	{ OPTION_FLAG, 'a', "annotate-frames", NULL, "--folded, --stacks: mark kernel and inlined frames: _[k], _[i]",
 	  REPORT(folded_annotate) },
-	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded: a frame - between user and kernel",
+	{ OPTION_FLAG, 0, "delimiter", NULL, "--folded, --stacks: a frame - between user and kernel",
 	  REPORT(folded_delimiter) },
 	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", WORD(json) },
 #define EXPORT_OPTION(id, file, help)                                                                     \
@@ -235,18 +237,29 @@ static int choose_export(struct report_words *words)
 
 static int choose_format(struct report_words *words)
 {
+	const struct {
+		bool given;
+		const char *format;
+	} texts[] = { { words->folded, "folded" }, { words->json, "json" }, { words->stacks, "stacks" } };
 	int status = choose_export(words);
 	bool export = words->format || words->export;
+	const char *text = NULL;
 
 	if (status)
 		return status;
-	if (words->folded + words->json + export > 1)
-		return bad_usage("report: %s and %s are two formats; give one", words->folded ? "--folded" : "--json",
-				 words->folded && words->json ? "--json" : "what is for another program");
-	if ((words->folded || words->json || export) && (words->sample.dump.header || words->sample.dump.full_header))
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (!texts[i].given)
+			continue;
+		if (text)
+			return bad_usage("report: --%s and --%s are two formats; give one", text, texts[i].format);
+		text = texts[i].format;
+	}
+	if (text && export)
+		return bad_usage("report: --%s and what is for another program are two formats; give one", text);
+	if ((text || export) && (words->sample.dump.header || words->sample.dump.full_header))
 		return bad_usage("report: --header goes before a table; --header-only prints it by itself");
 	if (!export)
-		words->format = report_format_find(words->folded ? "folded" : words->json ? "json" : "stdio");
+		words->format = report_format_find(text ? text : "stdio");
 	words->report.needs = words->format ? words->format->needs : 0;
 	if (words->report.latency && !(words->report.needs & NEED_ENTRIES))
 		return bad_usage("report: --latency is a column of tables, and %s is none",

@@ -28,7 +28,7 @@ struct report_words {
 	const struct export_text_format *export; /* made sample by sample, not from a table; or NULL */
 	bool packed; /* the name of its file ends in .gz */
 	bool stdio, tui; /* neither: a browser on a terminal, else printed */
-	bool folded, json;
+	bool folded, json, stacks;
 	struct export_choice exports[N_EXPORTS];
 	bool unnamed; /* the name of the output is not the user's */
 	const char *output; /* where the text goes: a file; NULL: to standard output */

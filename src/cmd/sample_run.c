@@ -9,21 +9,20 @@
 #include "cmd/terminal.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
-static int write_stdout(void *context, struct str *text)
+int output_to_stdout(void *context, struct str *text)
 {
+	int rc = write_all(STDOUT_FILENO, text->s, text->len);
+
 	(void)context;
-	if (fwrite(text->s, 1, text->len, stdout) != text->len)
-		return errno ? -errno : -EIO;
 	str_reset(text);
-	return 0;
+	return rc;
 }
 
 void sample_run_begin(struct sample_run *run, const struct sample_words *words)
 {
-	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = write_stdout } };
+	*run = (struct sample_run){ .output = { .text = STR_INIT, .write = output_to_stdout } };
 	run->output.color = color_wanted(words->color, STDOUT_FILENO);
 	run->output.columns = terminal_columns(STDOUT_FILENO);
 	run->output.dots = terminal_dots();

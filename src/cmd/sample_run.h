@@ -18,6 +18,8 @@ struct sample_run {
 	struct progress progress;
 	int status;
 };
+/* Writes an output's text to standard output. */
+int output_to_stdout(void *context, struct str *text);
 /* Output and progress, without a recording. */
 void sample_run_begin(struct sample_run *run, const struct sample_words *words);
 /* The same, and opens the recording; false after a message, and the status is set. */

@@ -65,7 +65,7 @@ static void add_lines(const struct stack_tree *tree, struct output *output)
 static int folded_print(struct table *table, struct output *output)
 {
 	const struct stack_tree_options options = {
-		.by_comm = true,
+		.groups = GROUPS_BY_COMM,
 		.annotate = table->question->query.folded_annotate,
 		.delimiter = table->question->query.folded_delimiter,
 		.semicolon = ':',

@@ -97,7 +97,7 @@ static int check_branches(struct question *question, struct str *err)
 	question->branch_view =
 		query->branch_stack ||
 		(has && !query->branch_stack_off && !query->mem_mode &&
-		 !(query->needs & (NEED_TIMES | NEED_TASKS)));
+		 !(query->needs & (NEED_TIMES | NEED_TASKS | NEED_PROCESSES)));
 	return 0;
 }
 
@@ -709,6 +709,8 @@ static void choose_facts(struct question *question)
 		question->shape.facts |= FACT(COMM);
 	if (query->needs & NEED_TASKS)
 		question->shape.facts |= FACT(PID) | FACT(TID) | FACT(CPU);
+	if (query->needs & NEED_PROCESSES)
+		question->shape.facts |= FACT(PID);
 	if (query->needs & NEED_TIMES)
 		choose_times(question);
 	if (query->needs & NEED_BLOCKS) {
@@ -856,13 +858,14 @@ struct filter_options question_filters(const struct question *question)
 	return filters;
 }
 
-/* Times and switches, which no cell tells. */
+/* Times, switches and idleness, which no cell tells. */
 static struct filter_options filters_of_reading(const struct filter_options *filters)
 {
 	return (struct filter_options){ .time = filters->time,
 					.switch_on = filters->switch_on,
 					.switch_off = filters->switch_off,
-					.switches_shown = filters->switches_shown };
+					.switches_shown = filters->switches_shown,
+					.idle_hidden = filters->idle_hidden };
 }
 
 uint64_t filter_facts(const struct filter_options *filters)

@@ -28,7 +28,6 @@ struct stack_maker {
 	uint32_t *lists;
 	size_t n_lists, cap_lists;
 	uint64_t *stack_samples, *location_samples; /* with what was called from there */
-	uint32_t delimiter; /* number of the frame "-" */
 	/* of rows, groups and lanes */
 	struct row_set values; /* of groups, by keys that are not of code */
 	uint32_t *group_of; /* by row of values, or by comm: the group + 1 */
@@ -179,7 +178,7 @@ static uint32_t add_stack(struct stack_maker *maker, uint32_t stack)
 		s = path[--n];
 		row = row_of(maker, stacks->v[s].location);
 		if (maker->options->delimiter && outer && !location_is_kernel(outer) && location_is_kernel(row))
-			node = add_child(maker, node, maker->delimiter);
+			node = add_child(maker, node, maker->tree->delimiter);
 		node = add_location(maker, node, stacks->v[s].location);
 		maker->of_stack[s] = node + 1;
 		outer = row;
@@ -343,7 +342,7 @@ static uint32_t add_group(struct stack_maker *maker)
 	uint32_t text, i;
 	uint64_t hash;
 
-	if (!maker->text.len && (maker->options->by_comm || maker->values.width))
+	if (!maker->text.len && maker->values.width)
 		str_add(&maker->text, "[unknown]");
 	text = add_text(maker);
 	hash = hash_word(text);
@@ -362,9 +361,11 @@ static uint32_t group_of(struct stack_maker *maker, size_t cell)
 	uint32_t row;
 	unsigned n = 0;
 
-	if (maker->options->by_comm)
+	if (maker->options->groups != GROUPS_BY_KEYS)
 		values[n++] = cell_fact(maker->cells, cell, FACT_COMM);
-	for (size_t i = 0; i < maker->table->question->n_keys && !maker->options->by_comm; i++) {
+	if (maker->options->groups == GROUPS_BY_PROCESS)
+		values[n++] = cell_fact(maker->cells, cell, FACT_PID);
+	for (size_t i = 0; i < maker->table->question->n_keys && maker->options->groups == GROUPS_BY_KEYS; i++) {
 		source.key = maker->table->question->keys[i];
 		if (!(source.key->flags & KEY_FRAME))
 			values[n++] = source.key->value(&source);
@@ -373,10 +374,12 @@ static uint32_t group_of(struct stack_maker *maker, size_t cell)
 	if (row >= maker->n_group_of) {
 		VEC_GROW(maker->group_of, maker->n_group_of, maker->cap_group_of);
 		str_reset(&maker->text);
-		if (maker->options->by_comm)
-			add_comm(maker, (uint32_t)values[0]);
-		else
+		if (maker->options->groups == GROUPS_BY_KEYS)
 			add_key_texts(maker, values);
+		else
+			add_comm(maker, (uint32_t)values[0]);
+		if (maker->options->groups == GROUPS_BY_PROCESS)
+			str_addf(&maker->text, " (%d)", task_names_number(values[1]));
 		maker->group_of[maker->n_group_of++] = add_group(maker);
 	}
 	return maker->group_of[row];
@@ -506,9 +509,11 @@ static unsigned n_group_keys(const struct stack_maker *maker)
 {
 	unsigned n = 0;
 
+	if (maker->options->groups != GROUPS_BY_KEYS)
+		return maker->options->groups == GROUPS_BY_COMM ? 1 : 2;
 	for (size_t i = 0; i < maker->table->question->n_keys; i++)
 		n += !(maker->table->question->keys[i]->flags & KEY_FRAME);
-	return maker->options->by_comm ? 1 : n;
+	return n;
 }
 
 /* Makes a row for each cell that no filter leaves out; nodes get their final numbers later. */
@@ -641,6 +646,7 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 		.tree = tree, .table = table, .cells = hist->cells[member], .options = options, .text = STR_INIT,
 	};
 	tree->texts = texts_new();
+	tree->delimiter = UINT32_MAX;
 	texts_intern(tree->texts, "", 0);
 	VEC_GROW(tree->nodes, tree->n, tree->cap);
 	tree->nodes[tree->n++] = (struct stack_tree_node){ 0 };
@@ -650,7 +656,7 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 	maker->location_samples = xcalloc(session->locations->n + 1, sizeof(*maker->location_samples));
 	if (options->delimiter) {
 		str_add(&maker->text, "-");
-		maker->delimiter = add_frame(maker, add_text(maker), FRAME_USER);
+		tree->delimiter = add_frame(maker, add_text(maker), FRAME_USER);
 	}
 }
 

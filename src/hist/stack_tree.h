@@ -16,11 +16,17 @@
 struct table;
 struct hist;
 
+/* Groups of rows. */
+enum stack_groups {
+	GROUPS_BY_KEYS, /* what -s tells apart beside code: "callers, 1234:callers" */
+	GROUPS_BY_COMM, /* names of threads: "callers" */
+	GROUPS_BY_PROCESS, /* names of threads, and their processes: "callers (1234)"; the format has NEED_PROCESSES */
+};
 struct stack_tree_options {
 	bool kinds_apart; /* frames of one name and two kinds are two */
 	bool lines; /* source lines of frames */
 	bool times; /* lanes and buckets: the table's format has NEED_TIMES */
-	bool by_comm; /* groups are threads' names, whatever -s says */
+	enum stack_groups groups;
 	bool annotate; /* names end in _[k], _[i], _[j] */
 	bool delimiter; /* a frame "-" between user and kernel part */
 	char semicolon; /* what stands for ';' in names and groups; 0: it stays */
@@ -51,6 +57,7 @@ struct stack_tree {
 	struct text_index *texts;
 	struct stack_tree_frame *frames;
 	size_t n_frames, cap_frames;
+	uint32_t delimiter; /* the frame "-"; UINT32_MAX: none was asked for */
 	struct stack_tree_node *nodes;
 	size_t n, cap; /* nodes */
 	struct stack_tree_row *rows; /* by node, group, lane, bucket; each combination once */

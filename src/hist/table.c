@@ -13,7 +13,7 @@
 
 /* ---- can the profile answer? ---- */
 
-/* Each filter that the profile was read with is also asked, and by time and switches nothing else is asked. */
+/* Each filter that the profile was read with is asked, too; by time, switches and idleness nothing else is asked. */
 static bool is_narrower(const struct filter_options *read, const struct filter_options *asked)
 {
 	const char *const texts[][2] = {
@@ -27,7 +27,8 @@ static bool is_narrower(const struct filter_options *read, const struct filter_o
 			return false;
 	return read->kernel_hidden <= asked->kernel_hidden && read->user_hidden <= asked->user_hidden &&
 	       text_same(read->time, asked->time) && text_same(read->switch_on, asked->switch_on) &&
-	       text_same(read->switch_off, asked->switch_off) && read->switches_shown == asked->switches_shown;
+	       text_same(read->switch_off, asked->switch_off) && read->switches_shown == asked->switches_shown &&
+	       read->idle_hidden == asked->idle_hidden;
 }
 
 static bool are_same(const struct filter_options *a, const struct filter_options *b)

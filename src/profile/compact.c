@@ -330,6 +330,7 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 	for (size_t f = 0; f < ARRAY_SIZE(location_facts); f++)
 		moves.renumbered[location_facts[f]] = (struct cell_renumbering){ locations, marks.n_locations };
 	move_all(profile, &moves);
+	profile_count_stacks(profile);
 	session_forget(session, locations);
 	if (profile->options.shape.by_function)
 		session_name_functions(session);

@@ -159,7 +159,7 @@ struct filters {
 	const struct replay *replay;
 	const struct info *info; /* of the header */
 	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_socket, by_time, by_parallelism;
-	bool kernel_hidden, user_hidden;
+	bool kernel_hidden, user_hidden, idle_hidden;
 	struct name_set comms, dsos, symbols;
 	char *symbol_filter;
 	struct intset pids, tids, cpus, sockets, parallelism;
@@ -346,6 +346,7 @@ int filters_new(struct filters **filters, const struct filter_options *options,
 	made->by_time = options->time;
 	made->kernel_hidden = options->kernel_hidden;
 	made->user_hidden = options->user_hidden;
+	made->idle_hidden = options->idle_hidden;
 	made->marks = xcalloc(1, sizeof(*made->marks));
 	made->comm_verdicts = xcalloc(1, sizeof(*made->comm_verdicts));
 	made->dso_verdicts = xcalloc(1, sizeof(*made->dso_verdicts));
@@ -454,6 +455,8 @@ bool filters_drop_sample(const struct filters *filters, const struct replay_samp
 	const struct sample *s = sample->sample;
 
 	if (filters->by_time && !judge(filters, FILTER_TIME, take_time(filters, s)))
+		return true;
+	if (filters->idle_hidden && !sample->thread->pid)
 		return true;
 	if (filters->event_switch &&
 	    !judge(filters, FILTER_SWITCH, !event_switch_drops(filters->event_switch, sample->event)))

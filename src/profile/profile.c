@@ -103,6 +103,7 @@ void profile_free(struct profile *profile)
 	texts_free(profile->texts);
 	trace_texts_free(profile->trace_texts);
 	free(profile->trace_fields);
+	free(profile->kept_stacks.v);
 	task_names_free(profile->tasks);
 	thread_counts_release(&profile->thread_counts);
 	filters_free(profile->filters);
@@ -551,6 +552,50 @@ static void count_location(struct collect *collect, const struct replay_sample *
 	expect_kernel(collect, row->dso);
 }
 
+static void keep_stack(struct kept_stacks *kept, size_t stack)
+{
+	if (stack >= kept->n_v) {
+		size_t n = stack + stack / 2 + 64;
+
+		kept->v = xreallocarray(kept->v, n, sizeof(*kept->v));
+		memset(kept->v + kept->n_v, 0, (n - kept->n_v) * sizeof(*kept->v));
+		kept->n_v = n;
+	}
+	kept->n += !kept->v[stack];
+	kept->v[stack] = true;
+}
+
+/* True: it is among the first stacks_max of them. */
+static bool keeps_stack(struct profile *profile, uint64_t stack)
+{
+	struct kept_stacks *kept = &profile->kept_stacks;
+	size_t max = profile->options.shape.stacks_max;
+
+	if (!max || (stack < kept->n_v && kept->v[stack]))
+		return true;
+	if (kept->n >= max) {
+		kept->n_left_out++;
+		return false;
+	}
+	keep_stack(kept, stack);
+	return true;
+}
+
+void profile_count_stacks(struct profile *profile)
+{
+	struct kept_stacks *kept = &profile->kept_stacks;
+
+	if (kept->n)
+		memset(kept->v, 0, kept->n_v * sizeof(*kept->v));
+	kept->n = 0;
+	for (size_t i = 0; i < profile->n_events && profile->options.shape.stacks_max; i++) {
+		const struct cells *cells = &profile->events[i]->cells;
+
+		for (size_t k = 0; k < cells->n; k++)
+			keep_stack(kept, cell_fact(cells, k, FACT_STACK));
+	}
+}
+
 static int take_sample(void *context, struct replay *replay, const struct replay_sample *sample,
 		       struct str *err)
 {
@@ -570,6 +615,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 		fill_facts(collect, sample);
 		if (collect->count_locations && !profile->options.shape.branches)
 			count_location(collect, sample);
+		taken = keeps_stack(profile, collect->facts[FACT_STACK]);
 	}
 	for (size_t i = 0; i < n; i++)
 		add_share(collect, sample, &shares[i], taken);

@@ -97,6 +97,7 @@ struct filter_options { /* texts as typed; NULL: all. Lists are separated by com
 	const char *switch_on, *switch_off; /* names of events: only what was sampled between them */
 	bool switches_shown; /* samples of these events too */
 	bool kernel_hidden, user_hidden; /* samples in the kernel (guests' too), in user space */
+	bool idle_hidden; /* samples of CPUs that have nothing to do: process 0 */
 };
 /* first_ns, last_ns of the recording are needed for percentages: from the header, else a first pass. */
 int filters_new(struct filters **filters, const struct filter_options *options,
@@ -249,8 +250,8 @@ void mem_lock_add(uint64_t data_src, struct str *out);
 void mem_blocked_add(uint64_t data_src, struct str *out);
 
 /*
- * --time, --cpu, --switch-on and hidden modes leave samples out as if they were not in the recording; all other
- * filters leave them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
+ * --time, --cpu, --switch-on, hidden modes and hidden idleness leave samples out as if they were not in the recording;
+ * all other filters leave them in the totals that percentages are of. True: left out. (filters_take_sample asks both.)
  */
 bool filters_drop_sample(const struct filters *filters, const struct replay_sample *sample);
 /* --time and --cpu, asked of a record that is no sample; it counts for no note. */
@@ -423,6 +424,7 @@ struct profile_shape {
 	/* FACT_LOCATION is one of the function's: fewer cells, where all addresses of a function mean the same. */
 	bool by_function;
 	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
+	size_t stacks_max; /* distinct ones of FACT_STACK; samples of others are in totals alone; 0: no limit */
 	struct trace_pieces trace; /* of FACT_TRACE */
 };
 /* Facts of a profile that is to answer all that cells can. */
@@ -456,6 +458,12 @@ struct profile {
 	uint64_t decay_carry; /* of profile_compact */
 	struct trace_texts *trace_texts; /* makes the texts of FACT_TRACE; NULL: not kept */
 	char *trace_fields; /* of options.shape.trace */
+	struct kept_stacks { /* where options.shape.stacks_max is not 0 */
+		bool *v; /* by number of the stack */
+		size_t n_v;
+		size_t n; /* that are true */
+		uint64_t n_left_out; /* samples of stacks beyond the limit */
+	} kept_stacks;
 };
 /* The reader must stay open. 0, or -EINVAL with a sentence about a filter. */
 int profile_new(struct profile **profile, const struct profile_options *options, struct reader *reader,

@@ -78,6 +78,8 @@ void session_end_samples(struct session *session);
 void filters_forget_numbers(const struct filters *filters);
 /* profile.c: cells with fewer facts are made anew. */
 void profile_forget_coarse(struct profile *profile);
+/* profile.c: stacks have new numbers. */
+void profile_count_stacks(struct profile *profile);
 
 /* ---- trace_texts.c ---- */
 /* The session's notes say where the recording does not describe its tracepoints. Field names are copied. */

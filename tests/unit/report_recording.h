@@ -262,7 +262,7 @@ static inline struct query recorded_options(const struct recorded *recorded)
 /* The format that needs what the options say; the table where they say nothing. */
 static inline const struct report_format *recorded_format(const struct query *options)
 {
-	static const char *const names[] = { "folded", "json" };
+	static const char *const names[] = { "folded", "stacks", "json" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (options->needs == report_format_find(names[i])->needs)

@@ -159,6 +159,13 @@ static const struct format_case cases[] = {
 		      "    27.00%     x      \n"
 		      "                  no entry >= 11.00%\n"
 		      "\n\n" },
+	{ "stacks, the rarest first; of as many samples by process, then by stack", "stacks",
+	  { .children = -1, GRAPH(0.5), .folded_delimiter = true }, .samples = some,
+	  .expected = "    read\n    entry\n    --\n    e\n    main\n    -                prog (100)\n        1\n\n"
+		      "    main\n    -                x (100)\n        4\n\n"
+		      "    b\n    a\n    main\n    -                prog (100)\n        5\n\n"
+		      "    c\n    b\n    a\n    main\n    -                prog (100)\n        10\n\n"
+		      "    d\n    b\n    a\n    main\n    -                prog (100)\n        20\n\n" },
 	{ "folded", "folded", { .children = -1, GRAPH(0.5) }, .samples = some,
 	  .expected = "prog;main;a;b 5\n"
 		      "prog;main;a;b;c 10\n"

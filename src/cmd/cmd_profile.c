@@ -1,0 +1,353 @@
+/*
+ * pstat profile: the wiring. A recording in a thread of its own (live_run.c) feeds a profile, as for top; at the end,
+ * or after each interval, the profile is asked for one table, which is printed in one of report's formats. Nothing is
+ * kept but what is distinct: no file, and no samples.
+ */
+#include "cmd/command.h"
+#include "cmd/live_run.h"
+#include "cmd/message.h"
+#include "cmd/profile_options.h"
+#include "cmd/sample_run.h"
+#include "cmd/signals.h"
+#include "cmd/top_status.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+
+enum { ALL_EIGHTHS = 8 };
+#define FEED_NS (20 * NS_PER_MS)
+/* Rings hold more than what comes in that time; an interval's last samples are this old at most. */
+#define DRAIN_NS (500 * NS_PER_MS)
+#define INTERVAL_DRAIN_NS (50 * NS_PER_MS)
+/* From one look for what can be forgotten to the next. */
+#define COMPACT_NS (60 * NS_PER_S)
+
+struct profile_run {
+	const struct profile_words *words;
+	struct live_run live;
+	struct sample_run out;
+	struct question *question;
+	struct profile *profile;
+	struct top_status status;
+	uint64_t begun_ns, end_ns; /* when to end; NEVER_NS: not by the time */
+	uint64_t ended_ns; /* when the time was over; 0: something else ended it */
+	uint64_t compact_ns; /* when to forget what nothing has any more */
+	struct ticker interval;
+	unsigned n_intervals; /* that were printed */
+	uint64_t printed_ns, printed_samples; /* when the last one was, and how many samples there had been */
+};
+
+static void fail_with(struct profile_run *run, struct str *err)
+{
+	message_error("%s", err->s);
+	str_reset(err);
+	run->out.status = EXIT_PSTAT_FAILED;
+}
+
+/* ---- output ---- */
+
+/* "Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end." */
+static void add_head(const struct profile_run *run, struct str *out)
+{
+	const struct profile_words *words = run->words;
+	const struct record_plan *plan = run->live.plan;
+	const struct target_spec *target = &plan->target;
+
+	if (plan->sampling.period)
+		str_addf(out, "Sampling every %" PRIu64 " events", plan->sampling.period);
+	else if (plan->sampling.freq_max)
+		str_add(out, "Sampling at the highest rate");
+	else
+		str_addf(out, "Sampling at %" PRIu64 " Hertz", plan->sampling.freq_hz);
+	if (target->pids || target->tids) {
+		str_addf(out, " of %s ", target->pids ? "PID" : "TID");
+		str_add_printable(out, target->pids ? target->pids : target->tids,
+				  strlen(target->pids ? target->pids : target->tids));
+	} else if (plan->argv && !target->cpus && !words->record.what.has_cgroups) {
+		str_add(out, " of ");
+		str_add_printable(out, plan->argv[0], strlen(plan->argv[0]));
+	} else {
+		str_add(out, words->own_only ? " of your own threads" : " of all threads");
+	}
+	str_addf(out, " by %s stack", words->report.sample.user_stacks ? "user" :
+			words->report.sample.kernel_stacks		       ? "kernel" :
+										 "user + kernel");
+	if (words->duration_ns)
+		str_addf(out, " for %g secs.\n", (double)words->duration_ns / NS_PER_S);
+	else
+		str_add(out, plan->argv ? " until it ends.\n" : "... Hit Ctrl-C to end.\n");
+}
+
+/* Prints it before there is anything else, so that nobody waits for what has not begun. */
+static void print_head(struct profile_run *run)
+{
+	struct str text = STR_INIT;
+
+	if (!run->words->report.stacks || run->words->report.sample.quiet)
+		return;
+	add_head(run, &text);
+	if (message_stdout(&text))
+		run->out.status = EXIT_PSTAT_FAILED;
+	str_release(&text);
+}
+
+/* "graph.svg", 2 -> "graph.2.svg"; "x.pb.gz" -> "x.2.pb.gz". The caller frees it. */
+static char *numbered(const char *path, unsigned n)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strchr(*name == '.' ? name + 1 : name, '.');
+	size_t len = dot ? (size_t)(dot - path) : strlen(path);
+
+	return xasprintf("%.*s.%u%s", (int)len, path, n, path + len);
+}
+
+static void print_table(struct profile_run *run, struct table *table, const char *path, uint64_t now)
+{
+	const struct report_words *words = &run->words->report;
+
+	if (!sample_run_to_file(&run->out, path))
+		return;
+	if (run->words->interval_ns && !path && !words->json)
+		str_addf(&run->out.output.text, "# interval %u: %.3f to %.3f s\n", run->n_intervals,
+			 (double)(run->printed_ns - run->begun_ns) / NS_PER_S,
+			 (double)(now - run->begun_ns) / NS_PER_S);
+	words->format->print(table, &run->out.output);
+	output_end(&run->out.output);
+	if (sample_run_end_file(&run->out, path) && words->unnamed && path && !words->sample.quiet)
+		message_written(words->format->name, path);
+}
+
+/* Prints what has come since the last output. */
+static void print_output(struct profile_run *run)
+{
+	const char *output = run->words->report.output;
+	const uint64_t now = now_ns();
+	struct table *table = NULL;
+	struct str err = STR_INIT;
+	char *path = NULL;
+
+	run->n_intervals++;
+	if (output)
+		path = run->words->interval_ns ? numbered(output, run->n_intervals) : xstrdup(output);
+	if (table_make(&table, run->profile, run->question, NULL, &err)) {
+		fail_with(run, &err);
+	} else {
+		print_table(run, table, path, now);
+		note_list_join(&run->profile->session.notes, &table->notes);
+	}
+	table_free(table);
+	if (run->words->interval_ns)
+		profile_compact(run->profile, ALL_EIGHTHS);
+	run->printed_ns = now;
+	run->printed_samples = run->profile->session.replay.counts.samples;
+	free(path);
+	str_release(&err);
+}
+
+static void note_stacks_left_out(struct profile_run *run)
+{
+	uint64_t n = run->profile->kept_stacks.n_left_out;
+
+	if (n)
+		note_add(&run->profile->session.notes, false, "raise --stack-storage-size",
+			 "stacks: %" PRIu64 " samples are of other stacks than the first %u, and not in the output", n,
+			 run->words->stacks_max);
+}
+
+/* Losses are numbers, also where they are 0. */
+static void print_closing(struct profile_run *run)
+{
+	uint64_t ended_ns = run->ended_ns ? run->ended_ns : now_ns();
+	struct str line = STR_INIT;
+
+	if (run->words->report.sample.quiet)
+		return;
+	str_addf(&line, "[ pstat profile: %" PRIu64 " samples in %.1f s, ",
+		 run->profile->session.replay.counts.samples, (double)(ended_ns - run->begun_ns) / NS_PER_S);
+	top_status_add_losses(&run->status, &line);
+	str_add(&line, " ]\n");
+	(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
+	str_release(&line);
+}
+
+/* ---- the run ---- */
+
+static bool has_failed(const struct profile_run *run)
+{
+	return run->out.status || run->out.output.failed;
+}
+
+static void do_what_is_due(struct profile_run *run, bool all_read)
+{
+	uint64_t now = now_ns();
+
+	if (now >= run->end_ns) {
+		live_run_finish(&run->live);
+		run->ended_ns = now;
+		run->end_ns = NEVER_NS;
+	}
+	/* Samples that have come belong to the interval that is over. */
+	if (run->words->interval_ns && now >= run->interval.next_ns + (all_read ? 0 : INTERVAL_DRAIN_NS) &&
+	    ticker_due(&run->interval, now) && run->end_ns > now)
+		print_output(run);
+	if (now >= run->compact_ns) {
+		profile_compact(run->profile, 0);
+		run->compact_ns = now + COMPACT_NS;
+	}
+}
+
+static void wait_for_records(struct profile_run *run)
+{
+	struct pollfd news = { .fd = live_source_fd(run->live.live), .events = POLLIN };
+	uint64_t now = now_ns(), next = run->end_ns < run->compact_ns ? run->end_ns : run->compact_ns;
+
+	if (run->words->interval_ns && run->interval.next_ns < next)
+		next = run->interval.next_ns;
+	if (next > now)
+		poll(&news, 1, (int)((next - now) / NS_PER_MS + 1));
+}
+
+/* Reads to the end of the recording, whatever ends it. */
+static void feed(struct profile_run *run)
+{
+	struct record_source *source = live_source_source(run->live.live);
+	struct str err = STR_INIT;
+	int rc;
+
+	while ((rc = profile_feed(run->profile, source, FEED_NS, &err)) > 0 && !has_failed(run)) {
+		do_what_is_due(run, rc == PROFILE_FED_LATER);
+		if (rc == PROFILE_FED_LATER)
+			wait_for_records(run);
+	}
+	if (rc < 0)
+		fail_with(run, &err);
+	profile_end(run->profile);
+	str_release(&err);
+}
+
+static int open_profile(struct profile_run *run, struct str *err)
+{
+	const struct recording_info *recording = live_source_recording(run->live.live);
+	struct profile_options options;
+	int code = question_make(&run->question, &run->words->report.report, recording, err);
+
+	if (code)
+		return code;
+	options = question_profile(run->question, PROFILE_LIVE);
+	options.shape.stacks_max = run->words->stacks_max;
+	code = profile_new_live(&run->profile, &options, recording, live_source_source(run->live.live), err);
+	if (!code)
+		note_list_join(&run->profile->session.notes, &run->question->notes);
+	return code;
+}
+
+static void begin(struct profile_run *run)
+{
+	const struct profile_words *words = run->words;
+
+	run->begun_ns = run->printed_ns = now_ns();
+	run->end_ns = words->duration_ns ? run->begun_ns + words->duration_ns : NEVER_NS;
+	run->compact_ns = run->begun_ns + COMPACT_NS;
+	ticker_start(&run->interval, run->begun_ns, words->interval_ns);
+	run->status = (struct top_status){
+		.session = &run->profile->session, .live = run->live.live, .plan = run->live.plan,
+	};
+	top_status_begin(&run->status);
+	print_head(run);
+}
+
+static void read_run(struct profile_run *run)
+{
+	struct str err = STR_INIT;
+
+	if (open_profile(run, &err)) {
+		fail_with(run, &err);
+	} else {
+		begin(run);
+		feed(run);
+		signals_spare_end();
+		if (!has_failed(run) && (!run->n_intervals ||
+					 run->profile->session.replay.counts.samples > run->printed_samples))
+			print_output(run);
+		note_stacks_left_out(run);
+		print_closing(run);
+		sample_run_notes(&run->out, &run->profile->session, &run->words->report.sample);
+	}
+	str_release(&err);
+}
+
+/* Ctrl-C is how it is ended. */
+static int exit_status(struct profile_run *run, int of_run)
+{
+	int status = sample_run_close(&run->out);
+
+	return status ? status : of_run == 128 + SIGINT ? 0 : of_run;
+}
+
+static int run_profile(struct profile_words *words)
+{
+	struct exec_state found;
+	struct profile_run run = { .words = words };
+	struct record_plan *plan = &words->record.plan;
+	struct str err = STR_INIT;
+	int status;
+
+	memory_return_large();
+	run.live = (struct live_run){ .plan = plan, .quiet = words->record.quiet, .verbose = words->record.verbose };
+	plan->stop = signals_catch(false, &found);
+	plan->found = &found;
+	plan->drain_every_ns = plan->drain_later_every_ns = words->interval_ns ? INTERVAL_DRAIN_NS : DRAIN_NS;
+	sample_run_begin(&run.out, &words->report.sample);
+	if (live_run_begin(&run.live, &err))
+		fail_with(&run, &err);
+	else if (run.live.live)
+		read_run(&run);
+	profile_free(run.profile);
+	question_free(run.question);
+	status = exit_status(&run, live_run_end(&run.live));
+	str_release(&err);
+	return status;
+}
+
+/* Words before "--" are options and the duration, those after it are the command. */
+static int split_words(struct profile_words *words, const struct command *self, int argc, char **argv)
+{
+	int own = 1, first, status;
+	struct str err = STR_INIT;
+
+	while (own < argc && strcmp(argv[own], "--"))
+		own++;
+	if (own < argc - 1)
+		words->record.plan.argv = argv + own + 1;
+	status = command_parse(self, own, argv, words, &first);
+	if (status < 0 && own == argc - 1)
+		status = bad_usage("profile: after -- a command is missing");
+	if (status < 0 && own - first > 1)
+		status = bad_usage("profile: '%s' is one word too many\na command stands after --", argv[first + 1]);
+	if (status < 0 && own - first == 1 &&
+	    take_span("duration", argv[first], &words->duration_ns, &err))
+		status = bad_usage("profile: %s\na command stands after --", err.s);
+	str_release(&err);
+	return status;
+}
+
+int cmd_profile(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct profile_words words;
+	int status;
+
+	profile_words_init(&words, kern);
+	status = split_words(&words, self, argc, argv);
+	if (status < 0) {
+		status = profile_words_complete(&words);
+		if (!status && !words.record.quiet)
+			message_notes(&words.record.what.events.notes, 0, words.record.verbose > 0);
+		if (!status)
+			status = run_profile(&words);
+	}
+	profile_words_release(&words);
+	return status;
+}

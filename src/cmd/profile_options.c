@@ -1,0 +1,190 @@
+/*
+ * The options of `pstat profile`: bcc's letters where it has them, record's and report's names for all else.
+ */
+#include "cmd/command.h"
+#include "cmd/message.h"
+#include "cmd/profile_options.h"
+#include "cmd/quantity.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define SPAN_S_MOST (100 * 365.0 * 24 * 3600)
+enum { DEFAULT_HZ = 49 };
+
+int take_span(const char *what, const char *argument, uint64_t *ns, struct str *err)
+{
+	double seconds;
+
+	if (!parse_double(argument, &seconds) && seconds > 0 && seconds <= SPAN_S_MOST)
+		*ns = seconds * 1e9 < 1 ? 1 : (uint64_t)(seconds * 1e9);
+	else if (parse_duration(argument, ns) || !*ns)
+		return fail(err, -EINVAL, "%s: '%s' is not a number of seconds above 0, nor a time such as 500ms or 5m",
+			    what, argument);
+	return 0;
+}
+
+static int take_interval(void *target, const char *argument, struct str *err)
+{
+	return take_span("--interval", argument, &((struct profile_words *)target)->interval_ns, err);
+}
+
+#define FIELD(name) .offset = offsetof(struct profile_words, name)
+#define PLAN(name) FIELD(record.plan.name)
+#define QUERY(name) FIELD(report.report.name)
+#define REPORT(name) FIELD(report.name)
+#define FILTER(name) FIELD(report.sample.filters.name)
+
+const struct option_row profile_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to sample; nothing named: the whole machine" },
+	{ OPTION_TEXT, 'p', "pid", "pids", "running processes", PLAN(target.pids), .value = VALUE_PIDS },
+	{ OPTION_TEXT, 'L', "tid", "tids", "running threads", PLAN(target.tids), .value = VALUE_TIDS },
+	{ OPTION_TEXT, 'u', "uid", "user", "all processes of a user", PLAN(target.user), .value = VALUE_USER },
+	{ OPTION_TEXT, 'C', "cpu", "cpus", "everything that runs on these CPUs: 0-3,7", PLAN(target.cpus),
+	  .value = VALUE_CPUS },
+	{ OPTION_CALL, 'G', "cgroup", "names", "everything that runs in a cgroup", .value = VALUE_CGROUPS,
+	  .call = take_cgroups },
+	{ OPTION_FLAG, 'I', "include-idle", NULL, "CPUs that have nothing to do, too", FIELD(idle) },
+	{ OPTION_FLAG, 0, "no-inherit", NULL, "not the children", PLAN(sampling.inherit), .off = true },
+	{ OPTION_TEXT, 0, "comms", "names", "only samples of tasks with these names", FILTER(comms) },
+
+	{ .kind = OPTION_GROUP, .help = "How to sample" },
+	{ OPTION_CALL, 'F', "frequency", "hertz", "samples per second of each CPU, or max (default 49)",
+	  .value = VALUE_FREQUENCY, .call = take_frequency },
+	{ OPTION_CALL, 'c', "count", "n", "a sample every n events", .call = take_period },
+	{ OPTION_CALL, 'e', "event", "list", "events, see pstat list (default cpu-clock)", .value = VALUE_EVENTS,
+	  .call = take_events },
+	{ OPTION_CALL, 0, "filter", "expression", "filter for the tracepoints of the -e before it",
+	  .call = take_filter },
+	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,bytes]|lbr|no", "how stacks are found (fp)", .value = VALUE_ONE_OF,
+	  .call = take_call_graph },
+	{ OPTION_UNSIGNED, 0, "max-stack", "n", "frames of a stack at most", PLAN(sampling.max_stack), .min = 1,
+	  .max = UINT16_MAX },
+	{ OPTION_CALL, 'm', "mmap-pages", "pages or size", "room for each CPU's records (default 2M or less)",
+	  .value = VALUE_SIZE, .call = take_ring_size },
+	{ OPTION_UNSIGNED, 0, "stack-storage-size", "n", "distinct stacks that are kept; more are counted (no limit)",
+	  FIELD(stacks_max), .min = 1, .max = 1 << 20 },
+	{ OPTION_CALL, 'i', "interval", "seconds", "an output for each interval", .value = VALUE_TIME,
+	  .call = take_interval },
+
+	{ .kind = OPTION_GROUP, .help = "What to print; nothing named: each stack with its process, the rarest first" },
+	{ OPTION_FLAG, 'U', "user-stacks-only", NULL, "of each stack the frames in user space",
+	  REPORT(sample.user_stacks) },
+	{ OPTION_FLAG, 'K', "kernel-stacks-only", NULL, "of each stack the frames in the kernel",
+	  REPORT(sample.kernel_stacks) },
+	{ OPTION_FLAG, 'a', "annotations", NULL, "mark kernel and inlined frames: _[k], _[i]", QUERY(folded_annotate) },
+	{ OPTION_FLAG, 'd', "delimited", NULL, "a line between the kernel's and the user's part of a stack",
+	  QUERY(folded_delimiter) },
+	{ OPTION_FLAG, 'f', "folded", NULL, "a line for each stack, for flame graphs", REPORT(folded) },
+	{ OPTION_FLAG, 0, "stdio", NULL, "a table with trees, as pstat report prints it", REPORT(stdio) },
+	{ OPTION_TEXT, 's', "sort", "keys", "--stdio, --json: what makes a row: comm,dso,symbol and others",
+	  QUERY(sort), .value = VALUE_REPORT_KEYS },
+	{ OPTION_CALL, 0, "percent-limit", "percent", "--stdio, --json: leave out rows below it", REPORT(report),
+	  .call = take_percent_limit },
+	{ OPTION_FLAG, 'j', "json", NULL, "one JSON document", REPORT(json) },
+#define EXPORT_OPTION(id, file, help)                                                                     \
+	{ OPTION_CALL, 0, #id, "file", help, REPORT(exports[EXPORT_##id]), .argument_optional = true,     \
+	  .value = VALUE_FILE, .call = take_export },
+	REPORT_FILE_FORMATS(EXPORT_OPTION)
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_REFUSED, 0, "cgroupmap", "path", .help = "cgroups are named by -G", .value = VALUE_FILE },
+	{ OPTION_REFUSED, 0, "mntnsmap", "path", .help = "mount namespaces are not filtered by; -G names a container's "
+						       "cgroup", .value = VALUE_FILE },
+	{ .kind = OPTION_END, .more = name_options, REPORT(sample) },
+};
+
+void profile_words_init(struct profile_words *words, const struct kern *kern)
+{
+	*words = (struct profile_words){ .idle = false };
+	recording_words_init(&words->record, kern);
+	report_words_init(&words->report);
+	words->record.plan.sampling.callchain = CALLCHAIN_FP;
+}
+
+void profile_words_release(struct profile_words *words)
+{
+	recording_words_release(&words->record);
+}
+
+/* Chooses what this user may sample: without rights to sample the machine its own processes. */
+static void choose_target(struct profile_words *words)
+{
+	static char own_uid[16];
+	const struct host_paths *host = &words->record.what.kern->host;
+	struct target_spec *target = &words->record.plan.target;
+
+	if (words->record.plan.argv || target->pids || target->tids || target->user || target->cpus ||
+	    words->record.what.has_cgroups)
+		return;
+	words->own_only = perf_paranoid(host) > 0 && !may_profile_all(host);
+	if (words->own_only) {
+		note_add(&words->record.what.events.notes, false, "sudo sysctl kernel.perf_event_paranoid=0",
+			 "only your own processes: the whole machine needs perf_event_paranoid 0 or CAP_PERFMON");
+		snprintf(own_uid, sizeof(own_uid), "%u", (unsigned)geteuid());
+		target->user = own_uid;
+	}
+}
+
+static int add_default_event(struct profile_words *words, struct str *err)
+{
+	struct event_list *events = &words->record.what.events;
+	struct sampling *sampling = &words->record.plan.sampling;
+	int rc = events->n ? 0 : event_list_parse(events, "cpu-clock", &words->record.what.kern->host, err);
+
+	if (!sampling->period && !sampling->freq_hz && !sampling->freq_max)
+		sampling->freq_hz = DEFAULT_HZ;
+	/* The kernel's own clocks can leave idleness out; samples of other events are left out when they are read. */
+	for (size_t i = 0; i < events->n && !words->idle; i++)
+		if (events->v[i].attr.type == PERF_TYPE_SOFTWARE)
+			events->v[i].attr.exclude_idle = 1;
+	return rc;
+}
+
+static bool is_export(const struct report_words *report)
+{
+	bool given = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(report->exports); i++)
+		given |= report->exports[i].given;
+	return given;
+}
+
+/* Outputs for other programs do not stand one after the other. */
+static int check_interval(const struct profile_words *words)
+{
+	const struct report_words *report = &words->report;
+
+	if (words->interval_ns && !report->output && is_export(report))
+		return bad_usage("profile: --interval: several outputs of --%s do not go to one place; name a file, "
+				 "and each gets a number", report->format->name);
+	return 0;
+}
+
+int profile_words_complete(struct profile_words *words)
+{
+	struct record_plan *plan = &words->record.plan;
+	struct report_words *report = &words->report;
+	struct sampling *sampling = &plan->sampling;
+	struct str err = STR_INIT;
+	int status = 0;
+
+	words->record.quiet = report->sample.quiet;
+	words->record.verbose = report->sample.verbose;
+	report->sample.session.max_stack = sampling->max_stack;
+	report->sample.filters.idle_hidden = !words->idle;
+	report->stacks = !report->stdio && !report->folded && !report->json && !is_export(report);
+	if (sampling->period && (sampling->freq_hz || sampling->freq_max))
+		return bad_usage("profile: --frequency and --count: give one of them");
+	choose_target(words);
+	status = report_words_finish(report);
+	if (!status)
+		status = check_interval(words);
+	if (!status && (add_default_event(words, &err) || recording_words_complete(&words->record, &err)))
+		status = bad_usage("%s", err.s);
+	plan->path = NULL; /* no file */
+	plan->build_ids = false;
+	str_release(&err);
+	return status;
+}

@@ -1,0 +1,28 @@
+/*
+ * profile_options: what the command line of `pstat profile` says: the words of record, those of report, and its own.
+ * Filled by the rows in profile_options.c. Private to cmd/.
+ */
+#ifndef PSTAT_PROFILE_OPTIONS_H
+#define PSTAT_PROFILE_OPTIONS_H
+
+#include "cmd/record_options.h"
+#include "cmd/report_options.h"
+
+struct profile_words {
+	struct recording_words record; /* first: option functions of record and of events take it */
+	struct report_words report;
+	uint64_t duration_ns; /* 0: until Ctrl-C, or until what is sampled ends */
+	uint64_t interval_ns; /* -i: from one output to the next; 0: one at the end */
+	unsigned stacks_max; /* --stack-storage-size; 0: not given */
+	bool idle; /* -I */
+	bool own_only; /* no target was named, and this user may sample processes of its own alone */
+};
+
+void profile_words_init(struct profile_words *words, const struct kern *kern);
+void profile_words_release(struct profile_words *words);
+/* "10", "0.5", "500ms", "2m": 0, or -EINVAL with a sentence about what, an option or "duration". */
+int take_span(const char *what, const char *argument, uint64_t *ns, struct str *err);
+/* Defaults, and what does not go together: 0, or an exit status after a message. */
+int profile_words_complete(struct profile_words *words);
+
+#endif

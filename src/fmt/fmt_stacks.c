@@ -1,0 +1,71 @@
+/*
+ * fmt_stacks.c: each distinct stack with the process that it was sampled in and how often, the rarest first, so that
+ * the most frequent one stands at the end, above the prompt; as bcc's profile prints them:
+ *
+ *	    innermost
+ *	    ...
+ *	    outermost
+ *	    -                comm (pid)
+ *	        count
+ *
+ * Counts are samples. With the delimiter a line "--" stands between the kernel's and the user's part. Names of frames
+ * are those of folded lines.
+ */
+#include "fmt/fmt_internal.h"
+
+#include <stdlib.h>
+
+static int compare_rows(const void *pa, const void *pb)
+{
+	const struct stack_tree_row *a = *(const struct stack_tree_row *const *)pa;
+	const struct stack_tree_row *b = *(const struct stack_tree_row *const *)pb;
+
+	if (a->n_samples != b->n_samples)
+		return a->n_samples < b->n_samples ? -1 : 1;
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static void add_stack(const struct stack_tree *tree, const struct stack_tree_row *row, struct str *out)
+{
+	for (uint32_t node = row->node; node; node = tree->nodes[node].parent) {
+		uint32_t frame = tree->nodes[node].frame;
+
+		str_addf(out, "    %s\n",
+			 frame == tree->delimiter ? "--" : stack_tree_text(tree, tree->frames[frame].name));
+	}
+	str_addf(out, "    %-16s %s\n        %llu\n\n", "-", stack_tree_text(tree, tree->groups[row->group]),
+		 (unsigned long long)row->n_samples);
+}
+
+static int stacks_print(struct table *table, struct output *output)
+{
+	const struct stack_tree_options options = {
+		.groups = GROUPS_BY_PROCESS,
+		.annotate = table->question->query.folded_annotate,
+		.delimiter = table->question->query.folded_delimiter,
+	};
+	const struct hist *hist = head_only_hist(table, "stacks", "a stack names none");
+	const struct stack_tree_row **rows;
+	struct stack_tree *tree;
+
+	if (!hist)
+		return output->failed;
+	tree = stack_tree_new(table, hist, 0, &options);
+	rows = xcalloc(tree->n_rows + 1, sizeof(*rows));
+	for (size_t i = 0; i < tree->n_rows; i++)
+		rows[i] = &tree->rows[i];
+	qsort(rows, tree->n_rows, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < tree->n_rows && !output_step(output); i++)
+		add_stack(tree, rows[i], &output->text);
+	free(rows);
+	stack_tree_free(tree);
+	return output->failed;
+}
+
+const struct report_format format_stacks = {
+	.name = "stacks",
+	.needs = NEED_STACKS | NEED_PROCESSES,
+	.print = stacks_print,
+};
