@@ -6,18 +6,116 @@
  * together. On a terminal it is the browser, which begins with the code.
  */
 #include "annotate/annotate.h"
-#include "cmd/annotate_options.h"
 #include "cmd/browse.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/sample_options.h"
 #include "cmd/signals.h"
 #include "cmd/terminal.h"
+#include "fmt/fmt.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Functions whose code can't be shown, by file and reason. */
+struct annotate_words {
+	struct sample_words sample; /* first: sample_options[] fills it */
+	const char *symbol; /* NULL: all */
+	struct annotate_options options;
+	struct annotation_look look;
+	double percent_limit;
+	int group, source; /* 1, 0 with --no-X; -1: not given */
+	bool total_period, n_samples;
+	bool skip_missing;
+	bool stdio, tui; /* neither: the browser on a terminal, else printed */
+};
+
+/* ---- options: perf's words, and those that report and script have as well ---- */
+
+static int take_percent_limit(void *target, const char *argument, struct str *err)
+{
+	double *limit = target;
+
+	if (parse_double(argument, limit) || !(*limit >= 0 && *limit <= 100))
+		return fail(err, -EINVAL, "--percent-limit: '%s' is not a number from 0 to 100", argument);
+	return 0;
+}
+
+#define WORD(name) .offset = offsetof(struct annotate_words, name)
+#define DUMP(name) .offset = offsetof(struct annotate_words, sample.dump.name)
+
+const struct option_row annotate_options[] = {
+	{ .kind = OPTION_GROUP, .help = "Which functions" },
+	{ OPTION_TEXT, 's', "symbol", "name", "this function, as the word after the options", WORD(symbol) },
+	{ OPTION_CALL, 0, "percent-limit", "percent", "of all functions those that have so much of all samples",
+	  WORD(percent_limit), .call = take_percent_limit },
+	{ OPTION_FLAG, 0, "skip-missing", NULL, "say nothing of functions whose code is not to be had",
+	  WORD(skip_missing) },
+	{ .kind = OPTION_GROUP, .help = "What to print; a sample is where the processor says it was, without precise\n"
+					"events (-e cycles:pp) mostly an instruction or more after the costly one" },
+	{ OPTION_FLAG, 'l', "print-line", NULL, "the hottest lines of source first, and beside hot instructions",
+	  WORD(look.lines) },
+	{ OPTION_SWITCH, 0, "source", NULL, "--no-source: no lines of source between the instructions", WORD(source),
+	  .both = true },
+	{ OPTION_FLAG, 'n', "show-nr-samples", NULL, "numbers of samples, not percentages", WORD(n_samples) },
+	{ OPTION_FLAG, 0, "show-total-period", NULL, "sums of periods, not percentages", WORD(total_period) },
+	{ OPTION_CHOICE, 0, "percent-type", "local-period|local-hits|global-period|global-hits",
+	  "a percentage is of the function's period or samples (local), or of all (global)", .value = VALUE_ONE_OF,
+	  WORD(look.percent) },
+	{ OPTION_SWITCH, 0, "group", NULL, "all events beside each other; --no-group: one after the other", WORD(group),
+	  .both = true },
+	{ OPTION_CHOICE, 'M', "disassembler-style", "att|intel", "the syntax of x86 (att)", .value = VALUE_ONE_OF,
+	  WORD(options.intel) },
+	{ OPTION_FLAG, 0, "asm-raw", NULL, "the bytes of each instruction, too", WORD(look.raw_bytes) },
+	{ OPTION_FLAG, 'P', "full-paths", NULL, "files of source lines with their folders", WORD(look.full_paths) },
+	{ OPTION_TEXT, 0, "prefix", "folder", "goes in front of the names of source files where these are looked for",
+	  WORD(options.prefix), .value = VALUE_DIRECTORY },
+	{ OPTION_UNSIGNED, 0, "prefix-strip", "n", "and takes the place of their first n folders",
+	  WORD(options.prefix_strip),
+	  .max = 1000 },
+	{ OPTION_FLAG, 0, "stdio", NULL, "lines as perf prints them, also on a terminal", WORD(stdio) },
+	{ OPTION_FLAG, 0, "stdio2", NULL, "the same with arrows at jumps, calls and returns", WORD(look.arrows) },
+	{ OPTION_FLAG, 0, "tui", NULL, "the browser: the default on a terminal", WORD(tui) },
+	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "every record with its place, name and fields", DUMP(records) },
+	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_ACCEPTED, 0, "addr2line", "path", .help = "no other program looks up lines", .value = VALUE_FILE },
+	{ OPTION_ACCEPTED, 0, "demangle-kernel", NULL, .help = "names of the kernel are shown as it has them" },
+	{ OPTION_ACCEPTED, 0, "itrace", "options",
+	  .help = "traces of instructions (AUX) are not decoded", .argument_optional = true },
+	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
+	{ OPTION_ACCEPTED, 0, "objdump", "path", .help = "no other program disassembles", .value = VALUE_FILE },
+	{ OPTION_ACCEPTED, 0, "skip-empty", NULL, .help = "events without samples have no code to show" },
+	{ OPTION_REFUSED, 0, "code-with-type", NULL, .help = "types of data are not worked out" },
+	{ OPTION_REFUSED, 0, "data-type", "name",
+	  .help = "types of data are not worked out", .argument_optional = true },
+	{ OPTION_REFUSED, 0, "insn-stat", NULL, .help = "types of data are not worked out" },
+	{ OPTION_REFUSED, 0, "type-stat", NULL, .help = "types of data are not worked out" },
+	{ .kind = OPTION_END, .more = sample_options },
+};
+
+/* 0, or an exit status after a message. */
+static int finish_words(struct annotate_words *words)
+{
+	int status = sample_words_finish(&words->sample);
+
+	if (status)
+		return status;
+	if (words->n_samples && words->total_period)
+		return bad_usage("annotate: -n and --show-total-period: one of them");
+	if (words->tui && (words->stdio || words->look.arrows))
+		return bad_usage("annotate: --tui and --stdio are two ways to show it; give one");
+	if (words->options.prefix_strip && !words->options.prefix)
+		return bad_usage("annotate: --prefix-strip goes with --prefix");
+	words->look.value = words->n_samples      ? ANNOTATION_SAMPLES
+			    : words->total_period ? ANNOTATION_PERIOD
+						  : ANNOTATION_PERCENT;
+	words->options.no_source = !words->source;
+	return 0;
+}
+
+/* ---- functions whose code can't be shown ---- */
+
+/* Functions of one file that can't be shown for one reason. */
 struct missing {
 	const struct dso *dso;
 	char *why;
@@ -33,8 +131,6 @@ struct annotate_run {
 	size_t n_found; /* functions that were asked for and have samples */
 	size_t n_shown;
 };
-
-/* ---- what is missing ---- */
 
 static void add_missing(struct annotate_run *run, const struct symbol *symbol, const char *why)
 {
@@ -245,11 +341,10 @@ static int take_symbol(struct annotate_words *words, int argc, char **argv, int 
 
 int cmd_annotate(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
-	struct annotate_words words;
+	struct annotate_words words = { .group = -1, .source = -1 };
 	int first, status;
 
 	(void)kern;
-	annotate_words_init(&words);
 	status = command_parse(self, argc, argv, &words, &first);
 	if (status >= 0)
 		return status;
@@ -258,6 +353,6 @@ int cmd_annotate(const struct command *self, int argc, char **argv, const struct
 		return status;
 	if (raw_dump_only(&words.sample.dump))
 		return raw_dump(&words.sample.dump);
-	status = annotate_words_finish(&words);
+	status = finish_words(&words);
 	return status ? status : run_annotate(&words);
 }

@@ -1,7 +1,6 @@
 /*
  * The option rows of `pstat report`, and how they become a struct query.
  */
-#include "cmd/annotate_options.h"
 #include "cmd/command.h"
 #include "cmd/sample_run.h"
 #include "cmd/message.h"

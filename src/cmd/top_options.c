@@ -2,7 +2,6 @@
  * The options of `pstat top`, by perf top's names: rows that fill the words of record and of report, a few of its
  * own, and at the end the rows that report has, too.
  */
-#include "cmd/annotate_options.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
 #include "cmd/terminal.h"
