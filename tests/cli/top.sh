@@ -286,6 +286,19 @@ test_all_cpus()
 	has "says which" '^# top: .*, CPU 0$' "$out"
 }
 
+test_time_off_the_cpu()
+{
+	need_paranoid 1
+	"$exact" mortal sleeps:1000000 &
+	run timeout 60 "$PSTAT" top --once --off-cpu -p $! -s sym -E 3 --no-children
+	same "status" 0 "$status"
+	has "the default event is not there" '^# top: .*, offcpu-time each 1, process' "$out"
+	has "what waited" '^ +[0-9.]+% +\[\.\] ' "$out"
+	run timeout 60 "$PSTAT" top --once --off-cpu --off-cpu-thresh 1000000 -p $! -s sym
+	kill -9 %1
+	has_not "no wait is so long" '^ +[0-9.]+% ' "$out"
+}
+
 # The same reason and the same help as record gives.
 test_without_rights()
 {

@@ -2,13 +2,15 @@
  * Waits whose length is known, each in a function of its own:
  *
  *	waits [N]     sleeps() N times for 10 ms; locks() for a lock that is held, reads() from a pipe that is slow
+ *	waits N RATE  two threads on one CPU that take turns: N switches, RATE a second; prints nothing
  *
- * Prints a line for each: its name, the ns that it has waited at least, and the ns that passed from before its first
+ * The first prints a line for each: its name, the ns that it has waited at least, and the ns that passed from before its first
  * call to after its last one, by CLOCK_MONOTONIC. The other thread begins to count when the kernel says that this one
  * sleeps.
  */
 #include <err.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,12 +114,65 @@ static void print(const char *name, uint64_t least_ns, uint64_t measured_ns)
 	printf("%s %llu %llu\n", name, (unsigned long long)least_ns, (unsigned long long)measured_ns);
 }
 
+/* ---- switches at a rate ---- */
+
+static int there[2], back[2];
+
+static void pass_on(int from, int to)
+{
+	char c;
+
+	if (read(from, &c, 1) != 1 || write(to, &c, 1) != 1)
+		err(1, "a turn");
+}
+
+static void *takes_turns(void *turns)
+{
+	for (long i = 0; i < *(const long *)turns; i++)
+		pass_on(there[0], back[1]);
+	return NULL;
+}
+
+/* Sleeps when it is a millisecond ahead. */
+static void keep_rate(uint64_t begun_ns, uint64_t done, uint64_t rate)
+{
+	uint64_t due_ns = begun_ns + done * 1000000000 / rate, now = now_ns();
+
+	if (due_ns > now + 1000000)
+		sleep_ns((long)(due_ns - now));
+}
+
+static int take_turns(long n, uint64_t rate)
+{
+	uint64_t begun = now_ns();
+	long turns = n / 2;
+	pthread_t other;
+	cpu_set_t cpu;
+
+	CPU_ZERO(&cpu);
+	CPU_SET(sched_getcpu(), &cpu);
+	if (sched_setaffinity(0, sizeof(cpu), &cpu) || pipe(there) || pipe(back) ||
+	    pthread_create(&other, NULL, takes_turns, &turns))
+		err(1, "cannot begin");
+	for (long i = 0; i < turns; i++) {
+		char c = 'x';
+
+		if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+			err(1, "a turn");
+		keep_rate(begun, 2 * (uint64_t)i, rate);
+	}
+	pthread_join(other, NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 5;
 	uint64_t slept, locked, read_for;
 	pthread_t other;
 
+	if (argc > 2)
+		return take_turns(n, strtoull(argv[2], NULL, 10));
 	snprintf(stat_path, sizeof(stat_path), "/proc/self/task/%ld/stat", syscall(SYS_gettid));
 	if (pipe(pipe_fds) || pthread_create(&other, NULL, keeps_waiting, NULL))
 		err(1, "cannot begin");
