@@ -71,6 +71,23 @@ static void kernel_events_do_not_fall_back(void **state)
 	}
 }
 
+/* The times of the switches are of use without the samples. */
+static void switches_without_stacks(void **state)
+{
+	size_t printed = 0;
+
+	(void)state;
+	add("offcpu-time", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES)->off_cpu = true;
+	fake.answer = user_mode_only;
+	open_all();
+	assert_int_equal(set.v[0].state, COUNTER_OPEN);
+	assert_string_equal(set.v[0].name, "offcpu-time");
+	assert_int_equal(set.v[0].attr.exclude_kernel, 1);
+	for (size_t i = 0; i < notes.n; i++)
+		printed += !notes.v[i].verbose && strstr(notes.v[i].text, "no stacks");
+	assert_int_equal(printed, 1);
+}
+
 static int hidden_missing_pmu(const struct fake_call *call)
 {
 	return !call->attr.exclude_kernel ? -EACCES :
@@ -553,7 +570,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(falls_back_to_user_mode), T(user_choice_is_kept),
-		T(kernel_events_do_not_fall_back), T(permission_does_not_hide_the_reason),
+		T(kernel_events_do_not_fall_back), T(switches_without_stacks), T(permission_does_not_hide_the_reason),
 		T(refused_on_whole_cpus), T(refused_altogether), T(refused_by_seccomp),
 		T(refused_task_of_another_user), T(refused_though_the_level_allows),
 		T(refused_task_of_another_user), T(refused_to_root_without_capabilities),

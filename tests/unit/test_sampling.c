@@ -436,6 +436,9 @@ static void test_clashes(void **state)
 		{ { .callchain = CALLCHAIN_DWARF, .stack_dump_bytes = 65529 }, "--call-graph dwarf: " },
 		{ { .overwrite = true, .time_off = true }, "--overwrite with --no-timestamp" },
 		{ { .exclude_perf = true }, "--exclude-perf: none of the events" },
+		{ { .off_cpu = true, .overwrite = true }, "--off-cpu with --overwrite" },
+		{ { .off_cpu = true, .time_off = true }, "--off-cpu with --no-timestamp" },
+		{ { .off_cpu = true, .no_samples = true }, "--off-cpu with --no-samples" },
 	};
 
 	(void)state;
@@ -446,6 +449,32 @@ static void test_clashes(void **state)
 	}
 	assert_int_equal(apply("cpu-clock/call-graph=lbr/", (struct sampling){ .branch_filter = 1 },
 			       TARGET_COMMAND), -EINVAL);
+}
+
+/* The event of the waits samples each switch, with its own SWITCH records; what tasks do, another one says. */
+static void test_off_cpu(void **state)
+{
+	const struct sampling options = { .off_cpu = true, .inherit = true, .freq_hz = 99, .all_user = true,
+					  .defer_chains = true, .addr = true };
+	struct target target = { .kind = TARGET_COMMAND };
+	const struct perf_event_attr *attr;
+
+	(void)state;
+	assert_int_equal(sampling_apply(&options, &target, &events, &kern, &notes, &err), 0);
+	assert_int_equal(events.n, 2);
+	assert_true(events.v[0].off_cpu && !events.v[1].off_cpu && events.v[1].tracking);
+	assert_string_equal(events.v[0].name, "offcpu-time");
+	attr = &events.v[0].attr;
+	assert_int_equal(attr->config, PERF_COUNT_SW_CONTEXT_SWITCHES);
+	assert_int_equal(attr->freq, 0);
+	assert_int_equal(attr->sample_period, 1);
+	assert_int_equal(attr->context_switch, 1);
+	assert_int_equal(attr->exclude_kernel, 0);
+	assert_int_equal(attr->exclude_callchain_kernel, 1);
+	assert_int_equal(attr->sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_ADDR), PERF_SAMPLE_CALLCHAIN);
+	assert_int_equal(attr_defer(attr), 0);
+	assert_int_equal(attr->mmap, 0);
+	assert_int_equal(events.v[1].attr.context_switch, 0);
 }
 
 static void test_tool_events(void **state)
@@ -548,6 +577,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_clashes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_off_cpu, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_aux_pmus, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tool_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_exclude_perf, setup, teardown),

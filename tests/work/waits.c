@@ -4,9 +4,9 @@
  *	waits [N]     sleeps() N times for 10 ms; locks() for a lock that is held, reads() from a pipe that is slow
  *	waits N RATE  two threads on one CPU that take turns: N switches, RATE a second; prints nothing
  *
- * The first prints a line for each: its name, the ns that it has waited at least, and the ns that passed from before its first
- * call to after its last one, by CLOCK_MONOTONIC. The other thread begins to count when the kernel says that this one
- * sleeps.
+ * The first prints a line for each: its name, the ns that it has waited at least, and the ns that passed from before
+ * its first call to after its last one, by CLOCK_MONOTONIC. The other thread begins to count when the kernel says that
+ * this one sleeps.
  */
 #include <err.h>
 #include <pthread.h>
