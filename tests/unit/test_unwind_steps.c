@@ -475,7 +475,7 @@ static void clocks(void)
 	for (int i = 0; i < 5; i++) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		clock_gettime(CLOCK_REALTIME_COARSE, &now);
-		sum += (int)now.tv_sec + (int)time(NULL);
+		sum += (int)((now.tv_sec ^ time(NULL)) & 1);
 	}
 }
 
