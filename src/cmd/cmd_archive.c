@@ -390,6 +390,7 @@ static int pack(struct archive_packing *make)
 	bool whole;
 	int rc;
 
+	signals_spare_end();
 	make->stop = signals_catch_end(&make->interrupt);
 	rc = begin_archive(make, &err);
 	if (!rc) {

@@ -6,6 +6,8 @@
 #include "cmd/diff_options.h"
 #include "cmd/sample_run.h"
 #include "cmd/message.h"
+#include "cmd/recording_place.h"
+#include "cmd/signals.h"
 #include "cmd/terminal.h"
 #include "screen/screen.h"
 
@@ -65,13 +67,13 @@ static void release_recording(struct diff_recording *recording)
 	question_free(recording->question);
 }
 
-/* Sentences of reader_open begin with the file's name. */
+/* Sentences of recording_open begin with the file's name. */
 static bool read_file(struct diff_run *diff, size_t i)
 {
 	struct diff_words *words = diff->words;
 	struct query query = words->query;
 	struct str err = STR_INIT;
-	int code = reader_open(&diff->readers[i], words->files[i], &err);
+	int code = recording_open(&diff->readers[i], words->files[i], &err);
 
 	diff->n_open = i + 1;
 	if (code) {
@@ -112,6 +114,7 @@ static bool read_files(struct diff_run *diff)
 	for (size_t i = 0; i < words->n_files; i++)
 		if (!read_file(diff, i))
 			return false;
+	signals_spare_end();
 	progress_end(&diff->run.progress);
 	for (size_t side = 0; side < words->n_sides; side++) {
 		diff->sides[side] = (struct diff_side){ .tables = diff->tables + run, .n = words->side_runs[side] };

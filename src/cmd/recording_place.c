@@ -24,6 +24,13 @@ static bool is_pipe(int fd)
 	return !fstat(fd, &st) && S_ISFIFO(st.st_mode);
 }
 
+static bool names_pipe(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") ? !stat(path, &st) && S_ISFIFO(st.st_mode) : is_pipe(STDIN_FILENO);
+}
+
 /* Asks only whether anything comes; a read that fails is reported where it is tried. */
 static void await_pipe(void)
 {
@@ -43,7 +50,7 @@ int recording_open(struct reader *reader, const char *named, struct str *err)
 	bool piped = !named && is_pipe(STDIN_FILENO);
 	int rc;
 
-	if (piped || (named && !strcmp(named, "-") && is_pipe(STDIN_FILENO)))
+	if (piped || (named && names_pipe(named)))
 		signals_spare_first();
 	if (piped)
 		await_pipe();

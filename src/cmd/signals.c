@@ -65,14 +65,32 @@ static void on_spared(int sig)
 	(void)sig;
 }
 
-/* The kernel takes the handler away as it runs it. */
+static const struct sigaction on_end = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO };
+
+/* The first of a command that cleans up after itself: the next one is noted. */
+static void on_spared_end(int sig)
+{
+	sigaction(sig, &on_end, NULL);
+}
+
+static void spare(const struct sigaction *old)
+{
+	/* Takes itself away when it runs: SA_RESETHAND. */
+	static const struct sigaction spared = { .sa_handler = on_spared, .sa_flags = SA_RESTART | SA_RESETHAND };
+	static const struct sigaction spared_end = { .sa_handler = on_spared_end, .sa_flags = SA_RESTART };
+
+	if (old->sa_handler == SIG_DFL)
+		sigaction(SIGINT, &spared, NULL);
+	else if (old->sa_flags & SA_SIGINFO && old->sa_sigaction == on_stop)
+		sigaction(SIGINT, &spared_end, NULL);
+}
+
 void signals_spare_first(void)
 {
-	static const struct sigaction spared = { .sa_handler = on_spared, .sa_flags = SA_RESTART | SA_RESETHAND };
 	struct sigaction old;
 
-	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler == SIG_DFL)
-		sigaction(SIGINT, &spared, NULL);
+	if (!sigaction(SIGINT, NULL, &old))
+		spare(&old);
 }
 
 void signals_spare_end(void)
@@ -80,8 +98,12 @@ void signals_spare_end(void)
 	static const struct sigaction by_default = { .sa_handler = SIG_DFL };
 	struct sigaction old;
 
-	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler == on_spared)
+	if (sigaction(SIGINT, NULL, &old))
+		return;
+	if (old.sa_handler == on_spared)
 		sigaction(SIGINT, &by_default, NULL);
+	else if (old.sa_handler == on_spared_end)
+		sigaction(SIGINT, &on_end, NULL);
 }
 
 static bool has_come(void *data)
@@ -100,15 +122,18 @@ struct interrupt stop_interrupt(struct stop_since *since, const struct run_stop 
 const struct run_stop *signals_catch_end(struct interrupt *interrupt)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
-	static const struct sigaction on = { .sa_sigaction = on_stop, .sa_flags = SA_SIGINFO };
 	static const struct sigaction write_error = { .sa_handler = on_write_error };
 	static struct stop_since since;
 	struct sigaction old;
 
 	stop = (struct run_stop){ 0 };
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(ends[i], &on, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (sigaction(ends[i], NULL, &old) || old.sa_handler == SIG_IGN)
+			continue;
+		sigaction(ends[i], &on_end, NULL);
+		if (old.sa_handler == on_spared)
+			spare(&on_end);
+	}
 	sigaction(SIGXFSZ, &write_error, NULL); /* the write fails, and its caller cleans up */
 	*interrupt = stop_interrupt(&since, &stop);
 	return &stop;

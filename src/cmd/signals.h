@@ -15,12 +15,13 @@ struct run_stop *signals_catch(bool snapshots, struct exec_state *found);
 
 /*
  * For commands that have to clean up after themselves: what ends them is noted from now on, in the same struct, and
- * asked for by *interrupt.
+ * asked for by *interrupt. A SIGINT that is spared stays so.
  */
 const struct run_stop *signals_catch_end(struct interrupt *interrupt);
 /*
  * Ctrl-C on `pstat record -o - | pstat report` is for the recorder, which then ends the recording: the next SIGINT
- * does nothing, and the one after it ends pstat. signals_spare_end: from now on the next one does, too.
+ * does nothing, and the one after it ends pstat, or is noted after signals_catch_end. signals_spare_end: from now on
+ * the next one does so, too.
  */
 void signals_spare_first(void);
 void signals_spare_end(void);

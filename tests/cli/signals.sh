@@ -173,6 +173,56 @@ wait_int()
 	return 1
 }
 
+# interrupted ARGUMENT...: runs a reader of a pipe that is interrupted while half of `stream` has come, and then gets the
+# rest; its output is in `out`, and in $status how it ended.
+interrupted()
+{
+	local half=$(($(stat -c %s stream) / 2))
+
+	rm -f fifo
+	mkfifo fifo
+	exec 7<>fifo
+	set -m
+	"$PSTAT" "$@" <fifo 7>&- >out 2>err &
+	pid=$!
+	set +m
+	head -c $half stream >&7
+	check "$*: it is ready for the first" wait_int $pid yes
+	kill -s INT $pid
+	# It has taken the signal.
+	while grep -qE '^(Sig|Shd)Pnd:.*[2367abef]$' /proc/$pid/status 2>/dev/null; do sleep 0.01; done
+	tail -c +$((half + 1)) stream >&7
+	exec 7>&-
+	wait $pid
+	status=$?
+}
+
+# A reader that was interrupted prints what it prints of the whole recording, however much later the writer ends.
+test_readers_that_were_interrupted()
+{
+	local reader expected
+
+	need_paranoid 2
+	"$PSTAT" record -q -o whole -c 1 -e page-faults:u -- "$WORK/exact" pages:500
+	"$PSTAT" record -q -o - -c 1 -e page-faults:u -- "$WORK/exact" pages:500 | cat >stream
+	for reader in "report --stdio -i -" "report --folded" "report -j -i -" "report --pprof=- -i -" "script -i -" \
+		"script -j" "script -D -i -" "evlist -i -" "buildid-list -i -" "export --jsonl -" "export --sqlite new.db" \
+		"annotate --stdio -i -" "diff whole -" "report --stdio -i /dev/stdin"; do
+		rm -f new.db old.db
+		# shellcheck disable=SC2086 # words
+		expected=$(cat stream | "$PSTAT" $reader 2>err | base64; printf ' %s' "${PIPESTATUS[1]}")
+		[ ! -e new.db ] || mv new.db old.db
+		# shellcheck disable=SC2086 # words
+		interrupted $reader
+		same "$reader: output and status" "$expected" "$(base64 <out; printf ' %s' $status)"
+		[ ! -e old.db ] || check "$reader: the database" cmp new.db old.db
+	done
+	"$PSTAT" stat record -o - -e page-faults true 2>/dev/null | cat >stream
+	interrupted stat report -i -
+	same "stat report: status" 0 $status
+	has "stat report: what came" 'page-faults' "$(cat out err)"
+}
+
 test_the_second_ends_a_reader()
 {
 	mkfifo fifo
