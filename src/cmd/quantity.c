@@ -1,5 +1,6 @@
 /*
- * A whole number and a unit after it; any other text is refused, and nothing is written.
+ * A whole number and a unit after it (of a duration any number, in seconds without one); any other text is refused, and
+ * nothing is written.
  */
 #include "cmd/quantity.h"
 
@@ -61,6 +62,27 @@ int parse_bytes(const char *text, uint64_t *bytes)
 int parse_duration(const char *text, uint64_t *ns)
 {
 	return parse_with_unit(text, time_units, ARRAY_SIZE(time_units), strcmp, ns);
+}
+
+/* Longer ones are no slip of a unit, and ns of today's clocks don't overflow. */
+#define DURATION_S_MOST 1e9
+
+int take_duration(void *target, const char *argument, struct str *err)
+{
+	size_t digits = strspn(argument, "0123456789.");
+	char *number = xstrndup(argument, digits);
+	double value, factor = argument[digits] ? 0 : NS_PER_S;
+	int rc = parse_double(number, &value);
+
+	free(number);
+	for (size_t i = 0; i < ARRAY_SIZE(time_units); i++)
+		if (!strcmp(argument + digits, time_units[i].name))
+			factor = (double)time_units[i].factor;
+	if (rc || !(value * factor >= 1 && value * factor <= DURATION_S_MOST * NS_PER_S))
+		return fail(err, -EINVAL, "--duration: '%s' is not a time above 0 such as 10, 0.5, 500ms or 5m",
+			    argument);
+	*(uint64_t *)target = (uint64_t)(value * factor);
+	return 0;
 }
 
 static bool unit_row(const struct unit *units, size_t n_units, size_t i, const char **name, const char **help)

@@ -476,6 +476,8 @@ const struct option_row record_options[] = {
 	{ OPTION_TEXT, 0, "control", "fd:n[,n] | fifo:path[,path]",
 	  "read commands such as enable from there, answer ack there", FIELD(control),
 	  .value = VALUE_CONTROL },
+	{ OPTION_CALL, 0, "duration", "seconds", "end after this time: 10, 0.5, 500ms, 5m", PLAN(duration_ns),
+	  .value = VALUE_TIME, .call = take_duration },
 	{ OPTION_CALL, 0, "max-size", "size", "end when the recording has reached this size: 100M",
 	  .value = VALUE_SIZE, .call = take_max_size },
 

@@ -7,6 +7,7 @@
 #include "cmd/stat_options.h"
 
 #include "cmd/command.h"
+#include "cmd/quantity.h"
 #include "cmd/recording_place.h"
 
 #include <errno.h>
@@ -155,8 +156,10 @@ const struct option_row stat_options[] = {
 	  FIELD(plan.summary) },
 	{ OPTION_FLAG, 0, "no-csv-summary", NULL, "no word summary at the rows of --summary with -x",
 	  FIELD(style.csv_summary_tag), .off = true },
-	{ OPTION_NUMBER, 0, "timeout", "ms", "end the measurement after n ms; at least 10",
-	  FIELD(plan.timeout_ms), LIMITS(10, INT_MAX, "ms") },
+	{ OPTION_CALL, 0, "duration", "seconds", "end after this time: 10, 0.5, 500ms, 5m", FIELD(plan.duration_ns),
+	  .value = VALUE_TIME, .call = take_duration },
+	{ OPTION_NUMBER, 0, "timeout", "ms", "the same in ms, at least 10; perf's name",
+	  FIELD(timeout_ms), LIMITS(10, INT_MAX, "ms") },
 	{ OPTION_NUMBER, 'D', "delay", "ms", "start counting n ms after the start; -1: by --control only",
 	  FIELD(plan.delay_ms), LIMITS(-1, INT_MAX, "ms") },
 	{ OPTION_TEXT, 0, "control", "fd:n[,n] | fifo:path[,path]",
@@ -306,6 +309,11 @@ static bool cgroups_twice(const struct stat_words *w)
 	return w->what.has_cgroups && w->each_cgroup;
 }
 
+static bool two_ends(const struct stat_words *w)
+{
+	return w->plan.duration_ns && w->timeout_ms;
+}
+
 static bool no_intervals(const struct stat_words *w)
 {
 	return !w->plan.interval_ms && (w->plan.interval_count || w->interval_clear);
@@ -392,6 +400,7 @@ static const struct contradiction of_counting[] = {
 	{ cgroups_of_tasks, "--cgroup: cgroups are measured on CPUs, not with --pid or --tid" },
 	{ by_cpu_without_cpus, "--no-aggr, --per-core and wider: they need -a or -C" },
 	{ by_thread_of_command, "--per-thread: it needs -p, -t or -a" },
+	{ two_ends, "--duration and --timeout: give one of them" },
 	{ no_intervals, "--interval-count and --interval-clear: they need -I" },
 	{ repeated_intervals, "--repeat and --interval-print: give one of them" },
 	{ recording_of_nothing, "--null: there would be no counts to record" },
@@ -544,6 +553,8 @@ int stat_words_complete(struct stat_words *words, struct str *err)
 		rc = add_cgroups(words, err);
 	if (rc)
 		return rc;
+	if (words->timeout_ms)
+		words->plan.duration_ns = (uint64_t)words->timeout_ms * NS_PER_MS;
 	if (words->all_user)
 		event_list_only_user(&words->what.events);
 	if (words->all_kernel)

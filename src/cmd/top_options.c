@@ -4,6 +4,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/quantity.h"
 #include "cmd/terminal.h"
 #include "cmd/top_options.h"
 
@@ -111,6 +112,8 @@ const struct option_row top_options[] = {
 	{ .kind = OPTION_GROUP, .help = "How often, and what is kept" },
 	{ OPTION_CALL, 'd', "delay", "seconds", "from one table to the next (default 2)", .call = take_delay },
 	{ OPTION_FLAG, 0, "once", NULL, "one table, and the end", FIELD(once) },
+	{ OPTION_CALL, 0, "duration", "seconds", "end after this time: 10, 0.5, 500ms, 5m", PLAN(duration_ns),
+	  .value = VALUE_TIME, .call = take_duration },
 	{ OPTION_FLAG, 'z', "zero", NULL, "each table has its own samples only, not seven eighths of the last one's",
 	  FIELD(zero) },
 	{ OPTION_FLAG, 'K', "hide_kernel_symbols", NULL, "no samples in the kernel", FILTER(kernel_hidden) },

@@ -455,7 +455,7 @@ struct run_stop {
 
 /*
  * A wait for a signal, the end of the child or of the measured tasks, a line on the control descriptor, a ring, or a
- * point in time.
+ * point in time: the one that the caller waits for, and the end of the run.
  *
  * Signals are blocked while a run works and let in only while it waits, so that none is lost between a
  * look at a flag and the wait. The end of a task is seen at once through a pidfd, where the kernel
@@ -469,6 +469,8 @@ struct watch {
 	size_t n_tasks; /* pidfds */
 	size_t n_alive; /* tasks whose pidfd has not yet shown their end */
 	bool ask; /* some task has no pidfd: ask target_alive() now and then */
+	uint64_t end_ns; /* of watch_duration; NEVER_NS: none, or it was seen */
+	bool time_is_up;
 	sigset_t outside; /* the signal mask of the caller */
 	struct sigaction old_child; /* SIGCHLD's disposition outside */
 };
@@ -480,6 +482,9 @@ void watch_tasks(struct watch *watch, const struct target *target);
 void watch_end(struct watch *watch);
 /* Waits for anything, at most until until_ns (CLOCK_MONOTONIC; UINT64_MAX: no limit). */
 void watch_wait(struct watch *watch, uint64_t until_ns);
+/* Time is up so long from now; 0: never. A wait ends then, and later ones are as long as they are asked to be. */
+void watch_duration(struct watch *watch, uint64_t duration_ns);
+bool watch_time_is_up(struct watch *watch);
 /* The last wait saw something on the control descriptor. */
 bool watch_control_ready(const struct watch *watch);
 /* From now on a wait ends when this descriptor can take something; -1: no more. */

@@ -42,7 +42,7 @@ void watch_begin(struct watch *watch, int control_fd)
 	struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_NOCLDSTOP };
 	sigset_t mask;
 
-	*watch = (struct watch){ 0 };
+	*watch = (struct watch){ .end_ns = NEVER_NS };
 	add_fd(watch, control_fd);
 	add_fd(watch, -1);
 	sigaction(SIGCHLD, &action, &watch->old_child);
@@ -93,9 +93,27 @@ static void count_ended(struct watch *watch)
 	}
 }
 
+void watch_duration(struct watch *watch, uint64_t duration_ns)
+{
+	uint64_t now = now_ns();
+
+	watch->end_ns = duration_ns && duration_ns < NEVER_NS - now ? now + duration_ns : NEVER_NS;
+	watch->time_is_up = false;
+}
+
+bool watch_time_is_up(struct watch *watch)
+{
+	if (now_ns() >= watch->end_ns) {
+		watch->time_is_up = true;
+		watch->end_ns = NEVER_NS;
+	}
+	return watch->time_is_up;
+}
+
 void watch_wait(struct watch *watch, uint64_t until_ns)
 {
-	uint64_t now = now_ns(), left = until_ns > now ? until_ns - now : 0;
+	uint64_t end_ns = until_ns < watch->end_ns ? until_ns : watch->end_ns;
+	uint64_t now = now_ns(), left = end_ns > now ? end_ns - now : 0;
 	sigset_t mask = watch->outside;
 	struct timespec timeout;
 
@@ -105,7 +123,7 @@ void watch_wait(struct watch *watch, uint64_t until_ns)
 				     .tv_nsec = (long)(left % NS_PER_S) };
 	for (size_t i = 0; i < ARRAY_SIZE(let_in_while_waiting); i++)
 		sigdelset(&mask, let_in_while_waiting[i]);
-	if (ppoll(watch->fds, watch->n, until_ns == UINT64_MAX && !watch->ask ? NULL : &timeout,
+	if (ppoll(watch->fds, watch->n, end_ns == NEVER_NS && !watch->ask ? NULL : &timeout,
 		  &mask) < 0) {
 		for (size_t i = 0; i < watch->n; i++)
 			watch->fds[i].revents = 0;

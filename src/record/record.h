@@ -211,6 +211,7 @@ struct record_plan {
 	unsigned switch_max_files; /* --switch-max-files; 0: all are kept */
 	/* how long */
 	long delay_ms; /* -D; -1: start disabled */
+	uint64_t duration_ns; /* --duration: from when the delay is over; 0: no limit */
 	int control_fd, ack_fd; /* -1: none */
 	int end_fd; /* the recording ends when this can be read; -1: none */
 	uint64_t drain_every_ns; /* how often rings that are not nearly full are drained; 0: each second */

@@ -3,9 +3,9 @@
  * the rings drained, switches files, flushes, as the time asks for it. The records go their way without it
  * (pipeline.h).
  *
- * How it ends: with the command, with the measured tasks, by a signal, by --control, when the file is
- * full, or when it cannot be written. Whatever the reason, the file is finished first and the command
- * told to end afterwards: what was recorded does not depend on its goodwill.
+ * How it ends: with the command, with the measured tasks, by a signal, by --control, when its time is up, when the
+ * file is full, or when it cannot be written. Whatever the reason, the file is finished first and the command told to
+ * end afterwards: what was recorded does not depend on its goodwill.
  */
 #include "record/recording.h"
 
@@ -167,7 +167,8 @@ static bool is_over(struct recording *rec)
 		removal_look_at_ended(&rec->set);
 	if (rec->has_child && child_poll(&rec->child))
 		return true;
-	if (rec->rc || rec->told_to_end || rec->plan->stop->signal || watch_seen(&rec->watch, rec->end_slot))
+	if (rec->rc || rec->told_to_end || rec->plan->stop->signal || watch_time_is_up(&rec->watch) ||
+	    watch_seen(&rec->watch, rec->end_slot))
 		return true;
 	if (consumer_failed(&rec->pipeline.consumer) || sink_file_is_full(&rec->file))
 		return true;

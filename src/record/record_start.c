@@ -388,6 +388,7 @@ int recording_begin(struct recording *rec)
 	int rc = 0;
 
 	rec->delay_until_ns = NEVER_NS;
+	watch_duration(&rec->watch, rec->plan->duration_ns);
 	if (!starts_with_exec(rec) && rec->plan->delay_ms >= 0)
 		rc = counters_enable(&rec->set);
 	rec->removal_look_ns = now_ns();

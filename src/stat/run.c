@@ -102,7 +102,7 @@ static int begin_counting(struct run *run)
 		rc = counters_enable(&run->set);
 	run->start_ns = run->last_ns = now_ns();
 	run->look_at_ns = run->start_ns;
-	run->timeout_at_ns = later(run->start_ns, plan->timeout_ms);
+	watch_duration(&run->watch, plan->duration_ns);
 	ticker_start(&run->ticker, run->start_ns, (uint64_t)plan->interval_ms * NS_PER_MS);
 	if (rc)
 		return fail(run->err, rc, "the counters cannot be started: %s", strerror(-rc));
@@ -123,7 +123,7 @@ static int start_uncounted(struct run *run)
 {
 	int rc = start_child(run);
 
-	run->timeout_at_ns = later(now_ns(), run->plan->timeout_ms);
+	watch_duration(&run->watch, run->plan->duration_ns);
 	return rc ? rc : release_child(run);
 }
 
@@ -345,10 +345,8 @@ static void do_what_is_due(struct run *run)
 	slicing_go_on(run, now);
 	if (now >= run->look_at_ns)
 		run->look_at_ns = removal_look(&run->set, now);
-	if (now >= run->timeout_at_ns) {
-		run->timeout_at_ns = NEVER_NS;
+	if (watch_time_is_up(&run->watch))
 		tell_to_end(run);
-	}
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -364,9 +362,8 @@ static void run_loop(struct run *run)
 		if (!run->has_child && run_is_over(run))
 			break;
 		watch_wait(&run->watch,
-			   earliest(earliest(earliest(run->ticker.next_ns, run->slicing.next_ns),
-					     earliest(run->delay_until_ns, run->timeout_at_ns)),
-				    run->look_at_ns));
+			   earliest(earliest(run->ticker.next_ns, run->slicing.next_ns),
+				    earliest(run->delay_until_ns, run->look_at_ns)));
 		take_control(run);
 	}
 }
@@ -483,7 +480,7 @@ static int run_repeat(struct run *run)
 
 	run->ticker = (struct ticker){ .next_ns = NEVER_NS };
 	run->slicing = (struct slicing){ .next_ns = NEVER_NS };
-	run->start_ns = run->delay_until_ns = run->timeout_at_ns = NEVER_NS;
+	run->start_ns = run->delay_until_ns = NEVER_NS;
 	run->look_at_ns = NEVER_NS;
 	run->told_to_end = false;
 	run->child_is_target = false;

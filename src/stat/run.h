@@ -42,11 +42,11 @@ struct run {
 	struct slicing slicing;
 	uint64_t start_ns; /* counting began; NEVER_NS: not yet */
 	uint64_t last_ns; /* the last interval ended */
-	uint64_t delay_until_ns, timeout_at_ns;
+	uint64_t delay_until_ns;
 	uint64_t look_at_ns; /* removal_look() */
 	unsigned n_intervals;
 	int signals_seen;
-	bool told_to_end; /* by pstat: timeout, control, counters that could not be started */
+	bool told_to_end; /* by pstat: its time was up, control, counters that could not be started */
 	bool output_waits; /* a report is not all written: no more intervals until it is */
 	bool output_failed; /* no more reports */
 	int rc; /* of the first failure while running */

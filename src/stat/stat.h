@@ -192,7 +192,7 @@ struct stat_plan {
 	const char *pre, *post; /* shell commands around each run */
 	long delay_ms; /* -D; -1: start disabled */
 	long interval_ms, interval_count; /* 0: none */
-	long timeout_ms; /* 0: none */
+	uint64_t duration_ns; /* --duration, --timeout: of each run; 0: no limit */
 	bool summary;
 	int control_fd, ack_fd; /* --control; -1: none */
 	/* where it goes */

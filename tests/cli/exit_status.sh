@@ -77,6 +77,25 @@ test_ended_in_time()
 	same "--timeout: a command that ends by itself" 9 "$status"
 }
 
+test_duration()
+{
+	run timeout 60 "$PSTAT" stat -n --duration 0.05 sleep 1000
+	same "a command" 0 "$status"
+	sleep 60 &
+	run timeout 60 "$PSTAT" stat -e page-faults -p $! --duration 50ms
+	same "a process: status" 0 "$status"
+	has "a process: counts" 'page-faults' "$err"
+	check "the process is left alone" kill $!
+	run timeout 60 "$PSTAT" stat -x, -e page-faults -r 3 --duration 20ms -D 10 sleep 1000
+	same "each of several runs" 0 "$status"
+	run "$PSTAT" stat -n --duration 1h true
+	same "a command that ends before" 0 "$status"
+	for bad in 0 -1 x 1x nan inf '' 0ms 1e400 1.2.3 200000d; do
+		fails_with 129 "--duration: '$bad' is not a time above 0" "$PSTAT" stat -n --duration "$bad" true
+	done
+	fails_with 129 '--duration and --timeout: give one' "$PSTAT" stat -n --duration 1 --timeout 50 true
+}
+
 test_end_of_the_target()
 {
 	sleep 300 &

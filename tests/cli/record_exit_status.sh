@@ -95,6 +95,22 @@ test_a_running_process()
 	same "its end: status" 0 $?
 }
 
+# The file is whole, the command is ended, and neither is a failure.
+test_duration()
+{
+	run timeout 60 "$PSTAT" record -o x -e cpu-clock:u --duration 0.05 -- sleep 1000
+	same "a command: status" 0 "$status"
+	check "it can be read" "$PSTAT" evlist -i x
+	sleep 60 &
+	run timeout 60 "$PSTAT" record -o x -e page-faults:u -p $! --duration 50ms
+	same "a process: status" 0 "$status"
+	check "the process is left alone" kill $!
+	run timeout 60 "$PSTAT" record -o x -e cpu-clock:u -D 10 --duration 20ms -- sleep 1000
+	same "after a delay" 0 "$status"
+	run record --duration 5m -- sh -c 'exit 7'
+	same "a command that ends before" 7 "$status"
+}
+
 test_bad_words()
 {
 	fails_with 129 'no such option' "$PSTAT" record --nonsense
@@ -109,6 +125,8 @@ test_bad_words()
 	fails_with 129 "--call-graph: only dwarf takes a size" record --call-graph fp,9 -- true
 	fails_with 129 "--call-graph: 99999999 bytes" record --call-graph dwarf,99999999 -- true
 	fails_with 129 "--clockid: 'noon'" record -k noon -- true
+	fails_with 129 "--duration: '0' is not a time above 0" record --duration 0 -- true
+	fails_with 129 "--duration: '5x' is not a time above 0" record --duration 5x -- true
 	fails_with 129 "--max-size: '5' is not" record --max-size 5 -- true
 	fails_with 129 "--switch-output: '5' is neither" record --switch-output=5 -- true
 	fails_with 129 "--switch-max-files: it needs" record --switch-max-files 2 -- true

@@ -303,6 +303,13 @@ test_time_off_the_cpu()
 	has_not "no wait is so long" '^ +[0-9.]+% ' "$out"
 }
 
+test_duration()
+{
+	run timeout 60 "$PSTAT" top --stdio -p $$ -e page-faults:u --duration 0.3
+	same "status" 0 "$status"
+	fails_with 129 "--duration: '0' is not a time above 0" "$PSTAT" top --duration 0 -p $$
+}
+
 # The same reason and the same help as record gives.
 test_without_rights()
 {
