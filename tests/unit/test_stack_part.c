@@ -6,7 +6,7 @@
 
 #include "profile/session_internal.h"
 
-enum { MIXED = 3, USER = 2, KERNEL = 4, BARE = 1, ALL = MIXED + USER + KERNEL + BARE };
+enum { MIXED = 5, USER = 1, KERNEL = 3, BARE = 1 }; /* ten, and no two rows have as many */
 
 static const struct recorded_samples samples[] = {
 	{ NULL, "main|a|k:read|k:write", MIXED, 0, 0, 0 },
@@ -64,9 +64,9 @@ static void stacks(void **state)
 		enum stack_part part;
 		const char *text;
 	} rows[] = {
-		{ STACK_WHOLE, "prog;entry;write 4\nprog;main 1\nprog;main;a;read;write 3\nprog;main;b 2\n" },
-		{ STACK_USER, "prog;[kernel] 4\nprog;main 1\nprog;main;a 3\nprog;main;b 2\n" },
-		{ STACK_KERNEL, "prog;[user] 3\nprog;entry;write 4\nprog;read;write 3\n" },
+		{ STACK_WHOLE, "prog;entry;write 3\nprog;main 1\nprog;main;a;read;write 5\nprog;main;b 1\n" },
+		{ STACK_USER, "prog;[kernel] 3\nprog;main 1\nprog;main;a 5\nprog;main;b 1\n" },
+		{ STACK_KERNEL, "prog;[user] 2\nprog;entry;write 3\nprog;read;write 5\n" },
 	};
 	const struct query how = { .children = -1 };
 
@@ -80,8 +80,8 @@ static void marks_of_frames(void **state)
 	const struct query how = { .children = -1, .folded_annotate = true, .hide_unresolved = true };
 
 	(void)state;
-	assert_report(&how, STACK_USER, folded_needs(), "prog;[kernel]_[k] 4\nprog;main_[j] 1\nprog;main_[j];a_[j] 3\n"
-							"prog;main_[j];b_[j] 2\n");
+	assert_report(&how, STACK_USER, folded_needs(), "prog;[kernel]_[k] 3\nprog;main_[j] 1\nprog;main_[j];a_[j] 5\n"
+							"prog;main_[j];b_[j] 1\n");
 }
 
 /* Self and total: the function of a sample in the kernel is the innermost one of the user's. */
@@ -91,10 +91,10 @@ static void numbers(void **state)
 		enum stack_part part;
 		const char *text;
 	} rows[] = {
-		{ STACK_USER, " 60.00% , 10.00% ,[.] main\n 40.00% , 40.00% ,[k] [kernel]\n"
-			      " 30.00% , 30.00% ,[.] a\n 20.00% , 20.00% ,[.] b\n" },
-		{ STACK_KERNEL, " 70.00% , 70.00% ,[k] write\n 40.00% , 0.00%  ,[k] entry\n"
-				" 30.00% , 30.00% ,[.] [user]\n 30.00% , 0.00%  ,[k] read\n" },
+		{ STACK_USER, " 70.00% , 10.00% ,[.] main\n 50.00% , 50.00% ,[.] a\n"
+			      " 30.00% , 30.00% ,[k] [kernel]\n 10.00% , 10.00% ,[.] b\n" },
+		{ STACK_KERNEL, " 80.00% , 80.00% ,[k] write\n 50.00% , 0.00%  ,[k] read\n"
+				" 30.00% , 0.00%  ,[k] entry\n 20.00% , 20.00% ,[.] [user]\n" },
 	};
 	const struct query how = { .sort = "sym", .children = 1, .chain = { .kind = CHAIN_NONE }, .separator = "," };
 
@@ -110,7 +110,7 @@ static void rows_without_callers(void **state)
 				   .filters = { .symbols = "a,[kernel]" } };
 
 	(void)state;
-	assert_report(&how, STACK_USER, 0, " 40.00% ,[kernel]     ,[k] [kernel]\n 30.00% ,[JIT] tid 100,[.] a\n");
+	assert_report(&how, STACK_USER, 0, " 50.00% ,[JIT] tid 100,[.] a\n 30.00% ,[kernel]     ,[k] [kernel]\n");
 }
 
 /* ---- sample by sample ---- */
