@@ -310,9 +310,10 @@ $(FUZZERS): %: %.o $(BUILD)/program.a
 # A sanitizer is in the objects, and a library with one has no use outside.
 test-programs: $(BUILD)/pstat $(if $(SANITIZE),,$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES)) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
 
-# TESTS='unit cli/stat*' runs only those.
+# TESTS='unit cli/stat*' runs only those; TEST_CC compiles the programs that tests look at.
+TEST_CC ?= $(CC)
 check: all test-programs
-	@BUILD='$(BUILD)' CC='$(CC)' tests/run $(TESTS)
+	@BUILD='$(BUILD)' CC='$(TEST_CC)' tests/run $(TESTS)
 
 lint: all test-programs
 	@BUILD='$(BUILD)' CC='$(CC)' tests/run lint
