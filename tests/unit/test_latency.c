@@ -260,7 +260,7 @@ static void nearly_alone(struct made_latency *m, int n)
 	begin(m, true);
 	for (int i = 0; i < n; i++)
 		sampled(m, ALONE, 1);
-	started(m, SECOND, "second");
+	started(m, SECOND, "able");
 	sampled(m, SECOND, 99);
 }
 
@@ -271,19 +271,19 @@ static void shown_where_it_tells_more(void **state)
 
 	(void)state;
 	nearly_alone(&m, 98);
-	answers(&m, &query, "Overhead Latency Command: 50.25 33.56 second; 49.75 66.44 alone; ");
+	answers(&m, &query, "Overhead Latency Command: 50.25 33.56 able; 49.75 66.44 alone; ");
 	end(&m);
 	/* 99 samples of 100 are of a thread alone. Two equal rows are then in the order of their keys. */
 	nearly_alone(&m, 99);
-	answers(&m, &query, "Overhead Command: 50.00 alone; 50.00 second; ");
+	answers(&m, &query, "Overhead Command: 50.00 able; 50.00 alone; ");
 	query.filters.parallelism = "2";
-	answers(&m, &query, "Overhead Command: 50.00 second; ");
+	answers(&m, &query, "Overhead Command: 50.00 able; ");
 	query.filters.parallelism = NULL;
 	query.latency = true;
-	answers(&m, &query, "Latency Overhead Command: 66.67 50.00 alone; 33.33 50.00 second; ");
+	answers(&m, &query, "Latency Overhead Command: 66.67 50.00 alone; 33.33 50.00 able; ");
 	query.latency = false;
 	query.sort = "latency,comm";
-	answers(&m, &query, "Latency Command: 66.67 alone; 33.33 second; ");
+	answers(&m, &query, "Latency Command: 66.67 alone; 33.33 able; ");
 	end(&m);
 }
 
