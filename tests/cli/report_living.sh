@@ -252,8 +252,9 @@ test_a_map_in_a_container()
 test_a_map_by_the_pid_in_the_namespace()
 {
 	need_unshare
-	# No /tmp of its own: the map lies here, under the number that the process knows. (perf has no names then.)
-	start jit unshare -p -f "$JIT" map
+	# No /tmp of its own: the map lies here, under the number that the process knows. (perf has no names then.) That is
+	# a number which nobody has here, as others may write maps meanwhile.
+	start jit unshare -p -f bash -c 'echo $(($1 - 1)) >/proc/sys/kernel/ns_last_pid; "${@:2}" <&0 & wait' - $$ "$JIT" map
 	inner=$(awk '$1 == "NSpid:" { print $NF }' "/proc/$pid/status")
 	sample x
 	report x
