@@ -57,6 +57,12 @@ static const struct unwind_rule entry = { .kind = UNWIND_RULE_ENTRY };
 static const struct unwind_rule pointer = { .kind = UNWIND_RULE_POINTER };
 static const struct unwind_rule unmapped = { .kind = UNWIND_RULE_UNMAPPED };
 
+/* The first of rule->n_saved; a table without any has no place for them. */
+static const struct unwind_saved *saved_of(const struct unwind_table *table, const struct unwind_rule *rule)
+{
+	return rule->n_saved ? table->saved + rule->saved : NULL;
+}
+
 /* NULL: they say nothing. */
 static const struct unwind_rule *find_in_tables(struct unwind_memory *memory, const struct unwind_module *module,
 						uint64_t ip, struct rule_slot *slot)
@@ -74,7 +80,7 @@ static const struct unwind_rule *find_in_tables(struct unwind_memory *memory, co
 			continue;
 		rule = unwind_table_find(tables[i], ip - module->bias);
 		slot->table = tables[i];
-		slot->saved = tables[i]->saved + rule->saved;
+		slot->saved = saved_of(tables[i], rule);
 		if (rule->kind != UNWIND_RULE_NONE)
 			return rule;
 		incomplete |= tables[i]->incomplete;
@@ -117,7 +123,7 @@ static const struct unwind_rule *find_made_rule(struct unwind_memory *memory, ui
 	if (!slot->table)
 		return NULL;
 	rule = unwind_table_find(slot->table, vaddr);
-	slot->saved = slot->table->saved + rule->saved;
+	slot->saved = saved_of(slot->table, rule);
 	return rule->kind != UNWIND_RULE_NONE ? rule : NULL;
 }
 
