@@ -45,6 +45,11 @@ def run(program, path, arguments):
     return (done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
 
 
+def may_be_empty(options):
+    """Of a part of the time: a busy machine may let the program wait all through it."""
+    return any(re.match(r"[\d.]+%", option) for option in options)
+
+
 def compare(differences, texts, options):
     """differences(perf's lines, pstat's lines): a list, empty where they agree; texts(program, options)."""
     try:
