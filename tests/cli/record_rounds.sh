@@ -30,10 +30,13 @@ for line in sys.stdin:
 print(marks >= int(sys.argv[1]), timed > 500, "%d of %d older" % (wrong, timed))
 E2
 
+# The page faults of what is recorded, until now.
+faults() { ps -o min_flt= --ppid "$(pgrep -x -P "$pid" exact)" | awk '{ n += $1 } END { print n + 0 }'; }
+
 # snapshots N OPTIONS...: told N times by SIGUSR2; then it ends.
 snapshots()
 {
-	local n=$1 i pid size
+	local n=$1 i pid size until_faults
 
 	shift
 	"$PSTAT" record -o x "$@" -- "$exact" mortal forks:2 marks:60000 >/dev/null 2>"$tmp/.err" &
@@ -41,7 +44,8 @@ snapshots()
 	until [ -s x ] && ps -o comm= --ppid $pid | grep -qx exact; do sleep 0.02; done
 	for ((i = 0; i < n; i++)); do
 		size=$(stat -c %s x)
-		sleep 0.1 # records are wanted in between, not a time
+		until_faults=$(($(faults) + 300))
+		until [ "$(faults)" -ge $until_faults ] || ! kill -0 $pid; do sleep 0.02; done
 		kill -USR2 $pid
 		until [ "$(stat -c %s x)" -gt "$size" ]; do sleep 0.02; done
 	done
