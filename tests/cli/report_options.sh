@@ -139,6 +139,33 @@ app;main;work 1" "$out"
 	shows "no such function" "53.33% [.] sort<int>"
 }
 
+# Stacks cut to one side, in each command that has them; the sample of leaf was taken in the kernel.
+test_sides_of_stacks()
+{
+	local command
+
+	report "$plain" --folded --user-stacks
+	same "--user-stacks" "app;main;leaf 1
+app;main;middle;inner;leaf 1
+app;main;spin 1
+app;main;work;sort<int> 1" "$out"
+	report "$plain" --folded --kernel-stacks
+	same "--kernel-stacks" "app;[user] 3
+app;entry_SYSCALL_64;vfs_read 1" "$out"
+	report "$plain" --user-stacks --no-children -g none -s sym -S leaf
+	shows "a filter is asked about what is left" "33.33% [.] leaf"
+	run "$PSTAT" script -q -i "$plain" "${names[@]}" -F ip,sym --kernel-stacks
+	same "script" "2 3" "$(grep -c 'vfs_read\|entry_SYSCALL_64' <<<"$out") $(grep -c '\[user\]$' <<<"$out")"
+	run "$PSTAT" export -q -i "$plain" "${names[@]}" --jsonl - --user-stacks
+	same "export" "4 2" "$(wc -l <<<"$out") $(grep -c '"symbol":"leaf"' <<<"$out")"
+	run "$PSTAT" diff -q "$plain" "$plain" "${names[@]}" --kernel-stacks
+	has "diff" '^ *73.33% .* \[user\]$' "$out"
+	for command in report script "export --jsonl -" annotate "top -p $$"; do
+		# shellcheck disable=SC2086 # words
+		fails_with 129 'leave nothing of a stack; give one$' "$PSTAT" $command --user-stacks --kernel-stacks
+	done
+}
+
 test_empty_events()
 {
 	run "$PSTAT" report -i "$plain" "${names[@]}" -C 0
