@@ -7,6 +7,7 @@
 #include "cmd/live_run.h"
 #include "cmd/message.h"
 #include "cmd/profile_options.h"
+#include "cmd/quantity.h"
 #include "cmd/sample_run.h"
 #include "cmd/signals.h"
 #include "cmd/top_status.h"

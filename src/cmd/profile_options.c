@@ -11,20 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define SPAN_S_MOST (100 * 365.0 * 24 * 3600)
 enum { DEFAULT_HZ = 49 };
-
-int take_span(const char *what, const char *argument, uint64_t *ns, struct str *err)
-{
-	double seconds;
-
-	if (!parse_double(argument, &seconds) && seconds > 0 && seconds <= SPAN_S_MOST)
-		*ns = seconds * 1e9 < 1 ? 1 : (uint64_t)(seconds * 1e9);
-	else if (parse_duration(argument, ns) || !*ns)
-		return fail(err, -EINVAL, "%s: '%s' is not a number of seconds above 0, nor a time such as 500ms or 5m",
-			    what, argument);
-	return 0;
-}
 
 static int take_interval(void *target, const char *argument, struct str *err)
 {

@@ -20,8 +20,6 @@ struct profile_words {
 
 void profile_words_init(struct profile_words *words, const struct kern *kern);
 void profile_words_release(struct profile_words *words);
-/* "10", "0.5", "500ms", "2m": 0, or -EINVAL with a sentence about what, an option or "duration". */
-int take_span(const char *what, const char *argument, uint64_t *ns, struct str *err);
 /* Defaults, and what does not go together: 0, or an exit status after a message. */
 int profile_words_complete(struct profile_words *words);
 

@@ -65,9 +65,9 @@ int parse_duration(const char *text, uint64_t *ns)
 }
 
 /* Longer ones are no slip of a unit, and ns of today's clocks don't overflow. */
-#define DURATION_S_MOST 1e9
+#define SPAN_S_MOST 1e9
 
-int take_duration(void *target, const char *argument, struct str *err)
+int take_span(const char *what, const char *argument, uint64_t *ns, struct str *err)
 {
 	size_t digits = strspn(argument, "0123456789.");
 	char *number = xstrndup(argument, digits);
@@ -78,11 +78,16 @@ int take_duration(void *target, const char *argument, struct str *err)
 	for (size_t i = 0; i < ARRAY_SIZE(time_units); i++)
 		if (!strcmp(argument + digits, time_units[i].name))
 			factor = (double)time_units[i].factor;
-	if (rc || !(value * factor >= 1 && value * factor <= DURATION_S_MOST * NS_PER_S))
-		return fail(err, -EINVAL, "--duration: '%s' is not a time above 0 such as 10, 0.5, 500ms or 5m",
-			    argument);
-	*(uint64_t *)target = (uint64_t)(value * factor);
+	if (rc || !(value * factor >= 1 && value * factor <= SPAN_S_MOST * NS_PER_S))
+		return fail(err, -EINVAL, "%s: '%s' is not a number of seconds above 0, nor a time such as 500ms or 5m",
+			    what, argument);
+	*ns = (uint64_t)(value * factor);
 	return 0;
+}
+
+int take_duration(void *target, const char *argument, struct str *err)
+{
+	return take_span("--duration", argument, target, err);
 }
 
 static bool unit_row(const struct unit *units, size_t n_units, size_t i, const char **name, const char **help)

@@ -12,9 +12,11 @@ int parse_bytes(const char *text, uint64_t *bytes);
 int parse_duration(const char *text, uint64_t *ns);
 
 /*
- * Option --duration, an OPTION_CALL whose target is a uint64_t of ns: "10" and "0.5" are seconds, "1.5m" and "500ms"
- * have a unit. 0, or -EINVAL with a sentence where it is no time above 0.
+ * "10" and "0.5" are seconds, "1.5m" and "500ms" have a unit. 0, or -EINVAL with a sentence about what, an option or
+ * another word: it is no time above 0.
  */
+int take_span(const char *what, const char *argument, uint64_t *ns, struct str *err);
+/* Option --duration, an OPTION_CALL whose target is a uint64_t of ns. */
 int take_duration(void *target, const char *argument, struct str *err);
 
 /* The units, in order of size; false: no more. */

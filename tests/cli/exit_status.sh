@@ -91,7 +91,7 @@ test_duration()
 	run "$PSTAT" stat -n --duration 1h true
 	same "a command that ends before" 0 "$status"
 	for bad in 0 -1 x 1x nan inf '' 0ms 1e400 1.2.3 200000d; do
-		fails_with 129 "--duration: '$bad' is not a time above 0" "$PSTAT" stat -n --duration "$bad" true
+		fails_with 129 "--duration: '$bad' is not a number of seconds above 0" "$PSTAT" stat -n --duration "$bad" true
 	done
 	fails_with 129 '--duration and --timeout: give one' "$PSTAT" stat -n --duration 1 --timeout 50 true
 }

@@ -125,8 +125,8 @@ test_bad_words()
 	fails_with 129 "--call-graph: only dwarf takes a size" record --call-graph fp,9 -- true
 	fails_with 129 "--call-graph: 99999999 bytes" record --call-graph dwarf,99999999 -- true
 	fails_with 129 "--clockid: 'noon'" record -k noon -- true
-	fails_with 129 "--duration: '0' is not a time above 0" record --duration 0 -- true
-	fails_with 129 "--duration: '5x' is not a time above 0" record --duration 5x -- true
+	fails_with 129 "--duration: '0' is not a number of seconds above 0" record --duration 0 -- true
+	fails_with 129 "--duration: '5x' is not a number of seconds above 0" record --duration 5x -- true
 	fails_with 129 "--max-size: '5' is not" record --max-size 5 -- true
 	fails_with 129 "--switch-output: '5' is neither" record --switch-output=5 -- true
 	fails_with 129 "--switch-max-files: it needs" record --switch-max-files 2 -- true

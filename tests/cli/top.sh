@@ -307,7 +307,7 @@ test_duration()
 {
 	run timeout 60 "$PSTAT" top --stdio -p $$ -e page-faults:u --duration 0.3
 	same "status" 0 "$status"
-	fails_with 129 "--duration: '0' is not a time above 0" "$PSTAT" top --duration 0 -p $$
+	fails_with 129 "--duration: '0' is not a number of seconds above 0" "$PSTAT" top --duration 0 -p $$
 }
 
 # The same reason and the same help as record gives.
