@@ -48,8 +48,8 @@ static const struct names_source source_path = {
  * a kind of dso: a row in space.h's enum dso_kind, and its bit in the sources.
  */
 static const struct names_source *const sources[] = {
-	&source_embedded, &source_cached, &source_files, &source_kernel, &source_module, &source_code,
-	&source_mapped_code, &source_path, &source_none, &source_kcore, &source_debug,
+	&source_embedded, &source_simpleperf, &source_cached, &source_files, &source_kernel, &source_module,
+	&source_code, &source_mapped_code, &source_path, &source_none, &source_kcore, &source_debug,
 };
 
 struct dso_names *dso_names_new(const struct dso *dso)
@@ -161,6 +161,7 @@ static void ask(struct symbols *symbols, struct dso_names *names)
 void dso_names_load(struct symbols *symbols, struct dso_names *names)
 {
 	ask(symbols, names);
+	source_simpleperf_later(symbols, names);
 	source_embedded_later(symbols, names);
 }
 

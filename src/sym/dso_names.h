@@ -9,6 +9,7 @@
  * names_source, which is a row of the array in dso_names.c; that says which kinds of dsos it is for:
  *
  *   source_embedded.c    names that the recording has of its own
+ *   source_simpleperf.c  names that Android's simpleperf has put into its recordings
  *   source_cached.c      what was found out in earlier runs
  *   source_files.c       ELF files that were found
  *   source_kernel.c      the kernel's lists, and its ELF file
@@ -97,12 +98,12 @@ struct names_slot {
 	void *state; /* its own; NULL: none yet */
 };
 
-extern const struct names_source source_embedded, source_cached, source_files, source_kernel, source_module,
-	source_code, source_mapped_code, source_kcore, source_debug;
+extern const struct names_source source_embedded, source_simpleperf, source_cached, source_files, source_kernel,
+	source_module, source_code, source_mapped_code, source_kcore, source_debug;
 
 /* ---- a dso's names ---- */
 
-enum { NAMES_SLOTS_MAX = 6 };
+enum { NAMES_SLOTS_MAX = 7 };
 
 struct dso_names {
 	const struct dso *dso;
@@ -144,6 +145,7 @@ struct dso_names {
 };
 
 struct kernel_here; /* kernel_here.c */
+struct simpleperf_names; /* source_simpleperf.c */
 struct module_names; /* source_module.c */
 struct kallsyms_prefetch; /* kallsyms_loader.c */
 
@@ -170,6 +172,7 @@ struct symbols {
 	unsigned n_kernels; /* whose names were asked for */
 	struct embedded_names *embedded; /* NULL: there are none, or not yet asked for */
 	bool embedded_tried;
+	struct simpleperf_names *simpleperf; /* NULL: not yet asked for */
 	struct names_cache *names_cache; /* NULL: nothing was looked for in it */
 	unsigned n_images; /* of embedded_image.c that are open */
 	uint64_t image_pages_left;
@@ -274,6 +277,11 @@ bool source_embedded_has(struct symbols *symbols, const struct dso *dso);
 bool source_embedded_is_used(const struct dso_names *names);
 /* Origin of the recording's names, printable; NULL: they are not used. */
 const char *source_embedded_origin(const struct dso_names *names);
+
+/* ---- source_simpleperf.c ---- */
+/* To be called when all other sources were asked: they may have no names. */
+void source_simpleperf_later(struct symbols *symbols, struct dso_names *names);
+void simpleperf_names_free(struct simpleperf_names *all); /* NULL is nothing */
 
 /* ---- source_debug.c ---- */
 struct dwarf_opened {

@@ -52,6 +52,7 @@ void symbols_free(struct symbols *symbols)
 	elf_files_free(symbols->elf_files);
 	cached_files_free(symbols->cached);
 	embedded_names_free(symbols->embedded);
+	simpleperf_names_free(symbols->simpleperf);
 	module_names_free(symbols->modules);
 	kernel_here_free(symbols->here);
 	kallsyms_prefetch_drop(symbols->kernel_ahead);
