@@ -211,6 +211,11 @@ bool event_is_unwound(const struct data_event *event);
  * this is false. Their stacks are those of user mode.
  */
 bool event_is_off_cpu(const struct data_event *event);
+/*
+ * The event's samples are times that threads were off the CPU, in whichever form; the record's MISC_SWITCH_OUT_PREEMPT
+ * says whether the thread was preempted or waited.
+ */
+bool event_has_waits(const struct data_event *event);
 /* sample.has of the event's samples. */
 uint64_t event_sample_has(const struct data_event *event);
 

@@ -288,10 +288,15 @@ enum {
 		      PERF_SAMPLE_CGROUP,
 };
 
-bool event_is_off_cpu(const struct data_event *event)
+bool event_has_waits(const struct data_event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_BPF_OUTPUT &&
-	       (event->attr.sample_type & PERF_SAMPLE_RAW) && event->name && !strcmp(event->name, "offcpu-time");
+	       event->name && !strcmp(event->name, "offcpu-time");
+}
+
+bool event_is_off_cpu(const struct data_event *event)
+{
+	return event_has_waits(event) && (event->attr.sample_type & PERF_SAMPLE_RAW);
 }
 
 uint64_t event_sample_has(const struct data_event *event)

@@ -109,6 +109,20 @@ KEY_VALUE(value_parallelism)
 	return source_fact(source, FACT_PARALLELISM);
 }
 
+KEY_VALUE(value_state)
+{
+	return source_fact(source, FACT_STATE);
+}
+
+KEY_TEXT(text_state)
+{
+	static const char *const states[] = { [TASK_RUNNING] = "running", [TASK_WAITING] = "waiting",
+					      [TASK_PREEMPTED] = "preempted" };
+
+	(void)table;
+	str_add(out, value < ARRAY_SIZE(states) ? states[value] : "?");
+}
+
 KEY_VALUE(value_cgroup)
 {
 	return source_fact(source, FACT_CGROUP);

@@ -316,6 +316,14 @@ static uint64_t fact_trace(struct collect *collect, const struct replay_sample *
 	return texts_intern(profile->texts, collect->text.s, collect->text.len);
 }
 
+static uint64_t fact_state(struct collect *collect, const struct replay_sample *sample)
+{
+	(void)collect;
+	if (!sample->event || !event_has_waits(sample->event))
+		return TASK_RUNNING;
+	return sample->body->misc & MISC_SWITCH_OUT_PREEMPT ? TASK_PREEMPTED : TASK_WAITING;
+}
+
 static uint64_t fact_parallelism(struct collect *collect, const struct replay_sample *sample)
 {
 	(void)collect;
@@ -365,6 +373,7 @@ static const struct fact_row {
 	[FACT_TRACE] = { .get = fact_trace },
 	[FACT_MISC] = { .get = fact_misc },
 	[FACT_PARALLELISM] = { .get = fact_parallelism },
+	[FACT_STATE] = { .get = fact_state },
 #undef WORD
 };
 

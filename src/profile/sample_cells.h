@@ -35,9 +35,12 @@ enum sample_fact {
 	FACT_CGROUP_INO, /* of the thread's namespace */
 	FACT_TRACE, /* number of a distinct text in table.texts */
 	FACT_MISC, /* cpumode */
+	FACT_STATE, /* enum task_state */
 	FACT_PARALLELISM, /* threads on a CPU, itself among them */
 	FACTS,
 };
+/* A sample is of a thread that runs, or that has been off the CPU: because it waited, or another one was to run. */
+enum task_state { TASK_RUNNING, TASK_WAITING, TASK_PREEMPTED };
 struct cell_values {
 	uint64_t n_samples, period, weight;
 };

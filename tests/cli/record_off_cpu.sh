@@ -36,6 +36,7 @@ test_known_waits()
 	done <<<"$out"
 	has "a wait's own place is in the program, not in the scheduler" ' \[\.\] ' \
 		"$("$PSTAT" report -i x --stdio --no-children -g none 2>/dev/null)"
+	has "the key state" '^ +[0-9.]+% +waiting' "$("$PSTAT" report -i x --stdio --no-children -g none -s state 2>/dev/null)"
 	has "the kernel's side is in the chain" ' (schedule|__schedule|preempt_schedule.*)\+0x' "$("$PSTAT" script -i x 2>/dev/null)"
 }
 
