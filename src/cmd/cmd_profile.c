@@ -23,12 +23,17 @@ enum { ALL_EIGHTHS = 8 };
 /* Rings hold more than what comes in that time; an interval's last samples are this old at most. */
 #define DRAIN_NS (500 * NS_PER_MS)
 #define INTERVAL_DRAIN_NS (50 * NS_PER_MS)
+/* From one emptying of maps to the next, where nobody knows how many samples come. */
+#define UNKNOWN_RATE_NS (100 * NS_PER_MS)
+/* Bytes of the ring of each CPU, where only what tasks do comes by rings. */
+enum { SIDE_RING_BYTES = 512 << 10 };
 /* From one look for what can be forgotten to the next. */
 #define COMPACT_NS (60 * NS_PER_S)
 
 struct profile_run {
 	const struct profile_words *words;
 	struct live_run live;
+	struct bpf_counting *counting; /* --engine bpf; live.counting says whether it is used */
 	struct sample_run out;
 	struct question *question;
 	struct profile *profile;
@@ -158,6 +163,28 @@ static void note_stacks_left_out(struct profile_run *run)
 			 run->words->stacks_max);
 }
 
+/* Says how the runs of the program ended, and adds a note for each way of losing a sample. */
+static void print_counting(struct profile_run *run)
+{
+	struct bpf_totals totals;
+	struct str line = STR_INIT;
+	uint64_t lost = 0;
+
+	bpf_counting_totals(run->counting, &totals);
+	for (int i = 0; i < BPF_LOSSES; i++) {
+		lost += totals.lost[i];
+		if (totals.lost[i])
+			note_add(&run->profile->session.notes, false,
+				 i <= BPF_LOST_CELLS_FULL ? "raise --stack-storage-size" : NULL,
+				 "%" PRIu64 " samples are in no cell: %s", totals.lost[i], bpf_loss_words(i));
+	}
+	str_addf(&line, "[ BPF: %" PRIu64 " runs of the program, %" PRIu64 " in %" PRIu64 " cells, %" PRIu64
+		 " lost, %.1f MB of maps in the kernel ]\n", totals.runs, totals.samples, totals.cells, lost,
+		 (double)totals.memory_bytes / 1e6);
+	(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
+	str_release(&line);
+}
+
 /* Losses are numbers, also where they are 0. */
 static void print_closing(struct profile_run *run)
 {
@@ -172,9 +199,57 @@ static void print_closing(struct profile_run *run)
 	str_add(&line, " ]\n");
 	(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
 	str_release(&line);
+	if (run->live.counting)
+		print_counting(run);
 }
 
 /* ---- the run ---- */
+
+/*
+ * How often the maps are emptied: before each sample of a new stack could fill their half, where the rate is known,
+ * but not so often that emptying them is what costs.
+ */
+static uint64_t empty_every_ns(const struct profile_words *words)
+{
+	const uint64_t most_ns = words->interval_ns ? INTERVAL_DRAIN_NS : NS_PER_S, least_ns = INTERVAL_DRAIN_NS;
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN), stacks = words->stacks_max ? words->stacks_max : BPF_STACKS;
+	const struct sampling *sampling = &words->record.plan.sampling;
+	uint64_t wanted_ns = UNKNOWN_RATE_NS;
+
+	if (sampling->freq_hz && cpus > 0)
+		wanted_ns = (uint64_t)((double)stacks / 2 * 0.4e9 / ((double)sampling->freq_hz * (double)cpus));
+	if (wanted_ns < least_ns)
+		return least_ns;
+	return wanted_ns < most_ns ? wanted_ns : most_ns;
+}
+
+/* Loads the program that counts, or adds a note that says why samples come by rings. */
+static void begin_counting(struct profile_run *run, struct profile_words *words)
+{
+	struct record_plan *plan = &words->record.plan;
+	const struct bpf_options options = {
+		.n_events = words->record.what.events.n,
+		.stacks_max = words->stacks_max,
+		.kern = plan->kern,
+	};
+	struct str err = STR_INIT;
+
+	if (bpf_counting_new(&run->counting, &options, &err)) {
+		char *remedy = strchr(err.s, '\n');
+
+		if (remedy)
+			*remedy++ = '\0';
+		note_add(&run->live.notes, false, remedy, "samples come by rings: %s", err.s);
+	} else {
+		run->live.counting = run->counting;
+		plan->sampling.has_clockid = true;
+		plan->sampling.clockid = CLOCK_MONOTONIC;
+		plan->flush_every_ns = empty_every_ns(words);
+		if (!plan->ring_bytes)
+			plan->ring_bytes = SIDE_RING_BYTES;
+	}
+	str_release(&err);
+}
 
 static bool has_failed(const struct profile_run *run)
 {
@@ -238,7 +313,7 @@ static int open_profile(struct profile_run *run, struct str *err)
 	if (code)
 		return code;
 	options = question_profile(run->question, PROFILE_LIVE);
-	options.shape.stacks_max = run->words->stacks_max;
+	options.shape.stacks_max = run->live.counting ? 0 : run->words->stacks_max;
 	code = profile_new_live(&run->profile, &options, recording, live_source_source(run->live.live), err);
 	if (!code)
 		note_list_join(&run->profile->session.notes, &run->question->notes);
@@ -255,6 +330,7 @@ static void begin(struct profile_run *run)
 	ticker_start(&run->interval, run->begun_ns, words->interval_ns);
 	run->status = (struct top_status){
 		.session = &run->profile->session, .live = run->live.live, .plan = run->live.plan,
+		.counting = run->live.counting,
 	};
 	top_status_begin(&run->status);
 	print_head(run);
@@ -302,6 +378,8 @@ static int run_profile(struct profile_words *words)
 	plan->found = &found;
 	plan->drain_every_ns = plan->drain_later_every_ns = words->interval_ns ? INTERVAL_DRAIN_NS : DRAIN_NS;
 	sample_run_begin(&run.out, &words->report.sample);
+	if (words->bpf)
+		begin_counting(&run, words);
 	if (live_run_begin(&run.live, &err))
 		fail_with(&run, &err);
 	else if (run.live.live)
@@ -309,6 +387,7 @@ static int run_profile(struct profile_words *words)
 	profile_free(run.profile);
 	question_free(run.question);
 	status = exit_status(&run, live_run_end(&run.live));
+	bpf_counting_free(run.counting);
 	str_release(&err);
 	return status;
 }

@@ -53,6 +53,8 @@ const struct option_row profile_options[] = {
 	  .value = VALUE_SIZE, .call = take_ring_size },
 	{ OPTION_UNSIGNED, 0, "stack-storage-size", "n", "distinct stacks that are kept; more are counted (no limit)",
 	  FIELD(stacks_max), .min = 1, .max = 1 << 20 },
+	{ OPTION_CHOICE, 0, "engine", "rings|bpf", "where samples are counted: in pstat, or in the kernel (rings)",
+	  FIELD(bpf), .value = VALUE_ONE_OF },
 	{ OPTION_CALL, 'i', "interval", "seconds", "an output for each interval", .value = VALUE_TIME,
 	  .call = take_interval },
 

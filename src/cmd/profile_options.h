@@ -14,6 +14,7 @@ struct profile_words {
 	uint64_t duration_ns; /* 0: until Ctrl-C, or until what is sampled ends */
 	uint64_t interval_ns; /* -i: from one output to the next; 0: one at the end */
 	unsigned stacks_max; /* --stack-storage-size; 0: not given */
+	bool bpf; /* --engine bpf */
 	bool idle; /* -I */
 	bool own_only; /* no target was named, and this user may sample processes of its own alone */
 };

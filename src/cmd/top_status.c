@@ -77,12 +77,26 @@ static void add_target(const struct target_spec *target, struct str *out)
 		str_add(out, ", all CPUs");
 }
 
+/* Samples that a BPF program could not count. */
+static uint64_t lost_in_kernel(const struct top_status *status)
+{
+	struct bpf_totals totals;
+	uint64_t sum = 0;
+
+	if (!status->counting)
+		return 0;
+	bpf_counting_totals(status->counting, &totals);
+	for (int i = 0; i < BPF_LOSSES; i++)
+		sum += totals.lost[i];
+	return sum;
+}
+
 static void add_lost(const struct top_status *status, struct str *out)
 {
 	const struct replay_counts *counts = &status->session->replay.counts;
 
 	str_addf(out, "lost %llu, missed %llu", (ull)counts->lost_events,
-		 (ull)(counts->lost_samples + live_source_left_out(status->live)));
+		 (ull)(counts->lost_samples + live_source_left_out(status->live) + lost_in_kernel(status)));
 }
 
 static void add_throttled(const struct top_status *status, struct str *out)

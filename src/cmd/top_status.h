@@ -5,6 +5,7 @@
 #ifndef PSTAT_TOP_STATUS_H
 #define PSTAT_TOP_STATUS_H
 
+#include "bpf/bpf.h"
 #include "profile/profile.h"
 #include "record/record.h"
 
@@ -12,6 +13,7 @@ struct top_status {
 	const struct session *session; /* borrowed, as the next two */
 	const struct live_source *live;
 	const struct record_plan *plan;
+	struct bpf_counting *counting; /* its losses are missed samples, too; NULL: there is none */
 	/* When it was worked out, and what there was then. */
 	uint64_t time_ns, cpu_ns, samples;
 	/* From one time to the next. */
