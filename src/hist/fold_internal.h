@@ -255,15 +255,16 @@ enum { KEYS_MAX = 64 };
 /* ---- fold_cache.c: what is made of cells before there are entries ---- */
 enum { GROUP_SETS = 2 };
 /*
- * A question, as far as the cache depends on it. Members are numbers without gaps between them, so that keys are
- * compared as bytes; texts are numbers in fold_cache.asked + 1. All 0: of an empty set.
+ * A question, as far as the cache depends on it and questions that one profile can answer differ in it. Members are
+ * numbers without gaps between them, so that keys are compared as bytes; texts are numbers in fold_cache.asked + 1.
+ * All 0: of an empty set.
  */
 struct fold_key {
 	/* Frames, and values of keys, depend on these; */
-	uint64_t profile, n_changes, want, stacks, chains, chain_key, hide_unresolved, full_source_path, verbose,
-		raw_trace, time_quantum_ns, parent, parent_order, keys[KEYS_MAX];
+	uint64_t profile, n_changes, stacks, chains, chain_key, hide_unresolved, full_source_path, verbose,
+		parent, parent_order, keys[KEYS_MAX];
 	/* cells also on these; */
-	uint64_t facts, branch_view, mem_mode, group, group_off, kernel_hidden, user_hidden, cpus, ignore_callees;
+	uint64_t facts, group, group_off, kernel_hidden, user_hidden, cpus, ignore_callees;
 	/* groups of them also on these; */
 	uint64_t comms, dsos, symbols, pids, tids, sockets, parallelism, exclude_other;
 	/* trees and widths also on this. */

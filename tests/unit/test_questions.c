@@ -134,10 +134,9 @@ static void ask_again(struct profile *profile, struct fold_cache *cache, const c
 }
 
 /* Those of cells each after each other one: what a table leaves to the next one is what that would have made. */
-static void ask_each(const char *name, const char *path, struct profile *profile)
+static void ask_each(const char *name, const char *path, struct profile *profile, struct fold_cache *cache)
 {
 	enum { N = ARRAY_SIZE(questions) };
-	struct fold_cache *cache = fold_cache_new();
 	struct str alone[N];
 
 	for (size_t i = 0; i < N; i++) {
@@ -154,12 +153,12 @@ static void ask_each(const char *name, const char *path, struct profile *profile
 		}
 	for (size_t i = 0; i < N; i++)
 		str_release(&alone[i]);
-	fold_cache_free(cache);
 }
 
 static void ask_all(const char *name)
 {
 	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
+	struct fold_cache *cache = fold_cache_new();
 	struct profile *profile;
 	struct reader reader;
 	struct str err = STR_INIT;
@@ -170,23 +169,26 @@ static void ask_all(const char *name)
 	assert_int_equal(reader_open(&reader, path, &err), 0);
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
 	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
-	ask_each(name, path, profile);
+	ask_each(name, path, profile, cache);
 	/* Nothing that a cell has is dropped, and new numbers are as good as the old ones. */
 	profile_compact(profile, 0);
 	session_forget_frames(&profile->session);
 	assert_int_equal(symbols_forgettable(profile->session.symbols), 0);
 	for (size_t i = 0; i < profile->session.locations->n; i++) /* frames that are gone */
 		assert_true(!profile->session.locations->v[i].framed || !profile->session.locations->v[i].dso);
-	ask_each(name, path, profile);
+	ask_each(name, path, profile, cache);
 	profile_free(profile);
 	reader_close(&reader);
+	fold_cache_free(cache);
 	/* Fed with as little as can be, asked in between. */
 	assert_int_equal(reader_open(&reader, path, &err), 0);
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
+	cache = fold_cache_new();
 	while (profile_feed(profile, &reader.source, 0, &err) > 0)
-		ask_profile(profile, NULL, name, &questions[1], &ignored);
+		ask_profile(profile, cache, name, &questions[1], &ignored);
 	profile_end(profile);
-	ask_each(name, path, profile);
+	ask_each(name, path, profile, cache);
+	fold_cache_free(cache);
 	profile_free(profile);
 	reader_close(&reader);
 	str_release(&ignored);
@@ -205,20 +207,47 @@ static void the_same_answers(void **state)
 		ask_all(names[i]);
 }
 
+#define ALL .children = -1, CHAINS
+#define BY_PARENT(regex) { .children = -1, CHAINS, .sort = "parent", .parent = (regex) }
 static const struct {
-	struct query options;
+	struct query first, then;
 	bool frames, groups; /* are those of the first */
 	bool cells; /* of which its groups were made are known by the groups of the first */
-} after_first[] = {
-	{ { .children = -1, CHAINS }, true, true, false },
-	{ { .children = 0, CHAINS, .n_samples = true, .total_period = true }, true, true, false },
-	{ { .children = -1, CHAINS, .percentage_relative = true, .percent_limit = 3 }, true, true, false },
-	{ { .children = -1, CHAINS, .filters = { .symbol_filter = "a" } }, true, true, false },
-	{ { .children = -1, CHAINS, .filters = { .comms = "app" } }, true, false, true },
-	{ { .children = -1, CHAINS, .filters = { .tids = "1000" } }, true, false, false },
-	{ { .children = -1, CHAINS, .ignore_callees = "a" }, true, false, false },
-	{ { .children = -1, CHAINS, .sort = "dso" }, false, false, false },
-	{ { .children = -1, CHAINS, .hide_unresolved = true }, false, false, false },
+} pairs[] = {
+	{ { ALL }, { ALL }, true, true, false },
+	{ { ALL }, { .children = 0, CHAINS, .n_samples = true, .total_period = true }, true, true, false },
+	{ { ALL }, { ALL, .percentage_relative = true, .percent_limit = 3 }, true, true, false },
+	{ { ALL }, { ALL, .filters = { .symbol_filter = "a" } }, true, true, false },
+	/* Other groups of the same cells; where filters ask for more facts, cells are others, too. */
+	{ { ALL }, { ALL, .filters = { .comms = "app" } }, true, false, true },
+	{ { ALL }, { ALL, .filters = { .symbols = "a" } }, true, false, true },
+	{ { ALL }, { ALL, .filters = { .dsos = "app" } }, true, false, true },
+	{ { ALL }, { ALL, .exclude_other = true, .sort = "comm,dso,sym" }, true, false, true },
+	{ { ALL, .filters = { .pids = "1" } }, { ALL, .filters = { .pids = "1000" } }, true, false, true },
+	{ { ALL, .filters = { .tids = "1" } }, { ALL, .filters = { .tids = "1000" } }, true, false, true },
+	{ { ALL }, { ALL, .filters = { .tids = "1000" } }, true, false, false },
+	/* Other cells. */
+	{ { ALL, .filters = { .cpus = "0" } }, { ALL, .filters = { .cpus = "1" } }, true, false, false },
+	{ { ALL, .filters = { .user_hidden = true } }, { ALL, .filters = { .user_hidden = true, .kernel_hidden = true } },
+	  true, false, false },
+	{ { ALL, .filters = { .kernel_hidden = true } },
+	  { ALL, .filters = { .user_hidden = true, .kernel_hidden = true } }, true, false, false },
+	{ { ALL }, { ALL, .group = true }, true, false, false },
+	{ { ALL }, { ALL, .group_off = true }, true, false, false },
+	{ { ALL, .ignore_callees = "b" }, { ALL, .ignore_callees = "a" }, true, false, false },
+	/* Other frames, or other values of their keys. */
+	{ { ALL }, { ALL, .sort = "dso" }, false, false, false },
+	{ { ALL }, { ALL, .hide_unresolved = true }, false, false, false },
+	{ { ALL }, { ALL, .verbose = 1 }, false, false, false },
+	{ { ALL, .sort = "srcline" }, { ALL, .sort = "srcline", .full_source_path = true }, false, false, false },
+	{ { ALL }, { .children = -1, .chain = { .kind = CHAIN_GRAPH, .key = CHAIN_BY_ADDRESS } }, false, false, false },
+	{ { .children = 0, .no_chains = true }, { .children = 0, .no_chains = true, .ignore_callees = "a" },
+	  false, false, false },
+	{ { .children = 0, CHAINS, .sort = "parent" }, { .children = 0, .no_chains = true, .sort = "parent" },
+	  false, false, false },
+	{ BY_PARENT("a"), BY_PARENT("b"), false, false, false },
+	{ BY_PARENT("a"), { .children = -1, .sort = "parent", .parent = "a", .chain = { .kind = CHAIN_GRAPH,
+	  .order = CHAIN_CALLEE, .order_set = true } }, false, false, false },
 };
 
 /* A table takes over what the last one left, as far as it would make the same. */
@@ -235,21 +264,21 @@ static void what_is_left_is_taken(void **state)
 	assert_int_equal(reader_open(&reader, "tests/golden/deep_chain.data", &err), 0);
 	assert_int_equal(profile_new(&profile, &options, &reader, &err), 0);
 	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
-	for (size_t i = 0; i < ARRAY_SIZE(after_first); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
 		const struct group *groups;
 		struct asked asked;
 
-		assert_int_equal(asked_of(&asked, profile, &after_first[0].options, cache, &err), 0);
+		assert_int_equal(asked_of(&asked, profile, &pairs[i].first, cache, &err), 0);
 		groups = cache->sets[0].v[0].v;
 		first = cache->sets[0].key;
 		asked_release(&asked);
-		assert_int_equal(asked_of(&asked, profile, &after_first[i].options, cache, &err), 0);
-		assert_int_equal(fold_keys_agree(&cache->sets[0].key, &first, FOLD_FRAMES), after_first[i].frames);
-		assert_int_equal(fold_keys_agree(&cache->sets[0].key, &first, FOLD_GROUPS), after_first[i].groups);
-		if (after_first[i].groups)
+		assert_int_equal(asked_of(&asked, profile, &pairs[i].then, cache, &err), 0);
+		assert_int_equal(fold_keys_agree(&cache->sets[0].key, &first, FOLD_FRAMES), pairs[i].frames);
+		assert_int_equal(fold_keys_agree(&cache->sets[0].key, &first, FOLD_GROUPS), pairs[i].groups);
+		if (pairs[i].groups)
 			assert_ptr_equal(cache->sets[0].v[0].v, groups);
 		else
-			assert_int_equal(fold_cache_groups_before(cache, 0) != NULL, after_first[i].cells);
+			assert_int_equal(fold_cache_groups_before(cache, 0) != NULL, pairs[i].cells);
 		asked_release(&asked);
 	}
 	fold_cache_free(cache);
