@@ -228,8 +228,8 @@ static const struct {
 	{ { ALL }, { ALL, .filters = { .tids = "1000" } }, true, false, false },
 	/* Other cells. */
 	{ { ALL, .filters = { .cpus = "0" } }, { ALL, .filters = { .cpus = "1" } }, true, false, false },
-	{ { ALL, .filters = { .user_hidden = true } }, { ALL, .filters = { .user_hidden = true, .kernel_hidden = true } },
-	  true, false, false },
+	{ { ALL, .filters = { .user_hidden = true } },
+	  { ALL, .filters = { .user_hidden = true, .kernel_hidden = true } }, true, false, false },
 	{ { ALL, .filters = { .kernel_hidden = true } },
 	  { ALL, .filters = { .user_hidden = true, .kernel_hidden = true } }, true, false, false },
 	{ { ALL }, { ALL, .group = true }, true, false, false },
@@ -246,8 +246,9 @@ static const struct {
 	{ { .children = 0, CHAINS, .sort = "parent" }, { .children = 0, .no_chains = true, .sort = "parent" },
 	  false, false, false },
 	{ BY_PARENT("a"), BY_PARENT("b"), false, false, false },
-	{ BY_PARENT("a"), { .children = -1, .sort = "parent", .parent = "a", .chain = { .kind = CHAIN_GRAPH,
-	  .order = CHAIN_CALLEE, .order_set = true } }, false, false, false },
+	{ BY_PARENT("a"),
+	  { .children = -1, .sort = "parent", .parent = "a",
+	    .chain = { .kind = CHAIN_GRAPH, .order = CHAIN_CALLEE, .order_set = true } }, false, false, false },
 };
 
 /* A table takes over what the last one left, as far as it would make the same. */
