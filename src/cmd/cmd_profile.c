@@ -38,8 +38,7 @@ struct profile_run {
 	struct question *question;
 	struct profile *profile;
 	struct top_status status;
-	uint64_t begun_ns, end_ns; /* when to end; NEVER_NS: not by the time */
-	uint64_t ended_ns; /* when the time was over; 0: something else ended it */
+	uint64_t begun_ns;
 	uint64_t compact_ns; /* when to forget what nothing has any more */
 	struct ticker interval;
 	unsigned n_intervals; /* that were printed */
@@ -81,8 +80,8 @@ static void add_head(const struct profile_run *run, struct str *out)
 	str_addf(out, " by %s stack", words->report.sample.user_stacks ? "user" :
 			words->report.sample.kernel_stacks		       ? "kernel" :
 										 "user + kernel");
-	if (words->duration_ns)
-		str_addf(out, " for %g secs.\n", (double)words->duration_ns / NS_PER_S);
+	if (plan->duration_ns)
+		str_addf(out, " for %g secs.\n", (double)plan->duration_ns / NS_PER_S);
 	else
 		str_add(out, plan->argv ? " until it ends.\n" : "... Hit Ctrl-C to end.\n");
 }
@@ -164,10 +163,9 @@ static void note_stacks_left_out(struct profile_run *run)
 }
 
 /* Says how the runs of the program ended, and adds a note for each way of losing a sample. */
-static void print_counting(struct profile_run *run)
+static void add_counting(struct profile_run *run, struct str *out)
 {
 	struct bpf_totals totals;
-	struct str line = STR_INIT;
 	uint64_t lost = 0;
 
 	bpf_counting_totals(run->counting, &totals);
@@ -178,29 +176,29 @@ static void print_counting(struct profile_run *run)
 				 i <= BPF_LOST_CELLS_FULL ? "raise --stack-storage-size" : NULL,
 				 "%" PRIu64 " samples are in no cell: %s", totals.lost[i], bpf_loss_words(i));
 	}
-	str_addf(&line, "[ BPF: %" PRIu64 " runs of the program, %" PRIu64 " in %" PRIu64 " cells, %" PRIu64
+	str_addf(out, "[ BPF: %" PRIu64 " runs of the program, %" PRIu64 " in %" PRIu64 " cells, %" PRIu64
 		 " lost, %.1f MB of maps in the kernel ]\n", totals.runs, totals.samples, totals.cells, lost,
 		 (double)totals.memory_bytes / 1e6);
-	(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
-	str_release(&line);
 }
 
 /* Losses are numbers, also where they are 0. */
 static void print_closing(struct profile_run *run)
 {
-	uint64_t ended_ns = run->ended_ns ? run->ended_ns : now_ns();
-	struct str line = STR_INIT;
+	const struct sample_words *words = &run->words->report.sample;
+	struct session *session = &run->profile->session;
+	struct str line = STR_INIT, losses = STR_INIT;
 
-	if (run->words->report.sample.quiet)
-		return;
-	str_addf(&line, "[ pstat profile: %" PRIu64 " samples in %.1f s, ",
-		 run->profile->session.replay.counts.samples, (double)(ended_ns - run->begun_ns) / NS_PER_S);
-	top_status_add_losses(&run->status, &line);
-	str_add(&line, " ]\n");
-	(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
-	str_release(&line);
+	top_status_add_losses(&run->status, &losses);
+	str_addf(&line, "[ pstat profile: %" PRIu64 " samples in %.1f s, %s ]\n", session->replay.counts.samples,
+		 (double)run->live.totals.elapsed_ns / NS_PER_S, losses.s);
 	if (run->live.counting)
-		print_counting(run);
+		add_counting(run, &line);
+	if (!words->quiet)
+		(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
+	note_stacks_left_out(run);
+	sample_run_notes(&run->out, session, words);
+	str_release(&line);
+	str_release(&losses);
 }
 
 /* ---- the run ---- */
@@ -260,14 +258,9 @@ static void do_what_is_due(struct profile_run *run, bool all_read)
 {
 	uint64_t now = now_ns();
 
-	if (now >= run->end_ns) {
-		live_run_finish(&run->live);
-		run->ended_ns = now;
-		run->end_ns = NEVER_NS;
-	}
 	/* Samples that have come belong to the interval that is over. */
 	if (run->words->interval_ns && now >= run->interval.next_ns + (all_read ? 0 : INTERVAL_DRAIN_NS) &&
-	    ticker_due(&run->interval, now) && run->end_ns > now)
+	    ticker_due(&run->interval, now))
 		print_output(run);
 	if (now >= run->compact_ns) {
 		profile_compact(run->profile, 0);
@@ -278,7 +271,7 @@ static void do_what_is_due(struct profile_run *run, bool all_read)
 static void wait_for_records(struct profile_run *run)
 {
 	struct pollfd news = { .fd = live_source_fd(run->live.live), .events = POLLIN };
-	uint64_t now = now_ns(), next = run->end_ns < run->compact_ns ? run->end_ns : run->compact_ns;
+	uint64_t now = now_ns(), next = run->compact_ns;
 
 	if (run->words->interval_ns && run->interval.next_ns < next)
 		next = run->interval.next_ns;
@@ -325,7 +318,6 @@ static void begin(struct profile_run *run)
 	const struct profile_words *words = run->words;
 
 	run->begun_ns = run->printed_ns = now_ns();
-	run->end_ns = words->duration_ns ? run->begun_ns + words->duration_ns : NEVER_NS;
 	run->compact_ns = run->begun_ns + COMPACT_NS;
 	ticker_start(&run->interval, run->begun_ns, words->interval_ns);
 	run->status = (struct top_status){
@@ -349,9 +341,8 @@ static void read_run(struct profile_run *run)
 		if (!has_failed(run) && (!run->n_intervals ||
 					 run->profile->session.replay.counts.samples > run->printed_samples))
 			print_output(run);
-		note_stacks_left_out(run);
+		live_run_stop(&run->live);
 		print_closing(run);
-		sample_run_notes(&run->out, &run->profile->session, &run->words->report.sample);
 	}
 	str_release(&err);
 }
@@ -407,8 +398,7 @@ static int split_words(struct profile_words *words, const struct command *self, 
 		status = bad_usage("profile: after -- a command is missing");
 	if (status < 0 && own - first > 1)
 		status = bad_usage("profile: '%s' is one word too many\na command stands after --", argv[first + 1]);
-	if (status < 0 && own - first == 1 &&
-	    take_span("duration", argv[first], &words->duration_ns, &err))
+	if (status < 0 && own - first == 1 && take_span("duration", argv[first], &words->record.plan.duration_ns, &err))
 		status = bad_usage("profile: %s\na command stands after --", err.s);
 	str_release(&err);
 	return status;

@@ -160,22 +160,25 @@ int live_run_begin(struct live_run *run, struct str *err)
 	return 0;
 }
 
-void live_run_finish(struct live_run *run)
+void live_run_stop(struct live_run *run)
 {
 	const uint64_t one = 1;
 
-	(void)!write(run->end_fd, &one, sizeof(one)); /* a counter at 0 takes it */
+	if (!run->started)
+		return;
+	(void)!write(run->end_fd, &one, sizeof(one));
+	if (run->live)
+		live_source_close(run->live);
+	pthread_join(run->thread, NULL);
+	run->started = false;
 }
 
 int live_run_end(struct live_run *run)
 {
 	int status = EXIT_PSTAT_FAILED;
 
-	if (run->started) {
-		live_run_finish(run);
-		if (run->live)
-			live_source_close(run->live);
-		pthread_join(run->thread, NULL);
+	live_run_stop(run);
+	if (run->ready) {
 		print_notes(run);
 		if (run->err.len)
 			message_error("%s", run->err.s);

@@ -32,7 +32,7 @@ struct live_run {
 	struct str err; /* of record_run */
 
 	pthread_t thread;
-	bool started;
+	bool started; /* and not yet waited for */
 	int end_fd;
 	int control_fd; /* commands for the recorder; -1: none */
 	sigset_t outside;
@@ -50,8 +50,8 @@ struct live_run {
 int live_run_begin(struct live_run *run, struct str *err);
 /* Stops taking samples, or goes on; records of what tasks do come all the time. Only where it is pausable. */
 void live_run_pause(struct live_run *run, bool stops);
-/* Ends the recording as Ctrl-C does, but for its exit status; what is left comes by the source, up to its end. */
-void live_run_finish(struct live_run *run);
+/* Ends the recording, and waits for it: totals are there, and the source stays, which is not to be asked any more. */
+void live_run_stop(struct live_run *run);
 /* Ends the recording, reads no more, prints its notes and error, and returns its exit status. */
 int live_run_end(struct live_run *run);
 

@@ -11,7 +11,6 @@
 struct profile_words {
 	struct recording_words record; /* first: option functions of record and of events take it */
 	struct report_words report;
-	uint64_t duration_ns; /* 0: until Ctrl-C, or until what is sampled ends */
 	uint64_t interval_ns; /* -i: from one output to the next; 0: one at the end */
 	unsigned stacks_max; /* --stack-storage-size; 0: not given */
 	bool bpf; /* --engine bpf */
