@@ -113,16 +113,23 @@ folded_of()
 # said WORD: the number before it in what the recorder said.
 said() { printf '%s\n' "$err" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1\([ ,:;(].*\)\{0,1\}$/\1/p" | tail -n 1; }
 
+# The kernel copies no stack whose page is not there: the first one's, and on a machine short of memory others'.
+nearly_all_are_complete()
+{
+	local uncopied
+
+	uncopied=$(sed -n 's/.*(\([0-9]*\) without any copy.*/\1/p' <<<"$err")
+	check "nearly all are complete: $(grep 'stacks unwound' <<<"$err")" \
+		[ $(($(said complete) + ${uncopied:-0} + 4)) -ge "$(said "stacks unwound")" ]
+}
+
 test_chains_are_true()
 {
 	write_program
 	record_deep live --call-graph dwarf
 	same "as they were" "$(true_stacks)" "$(our_stacks live)"
 	check "each is counted: $(said "stacks unwound")" [ "$(said "stacks unwound")" -ge 60 ]
-	# The kernel copies no stack whose page is not there: the first one's, and on a machine short of memory others'.
-	uncopied=$(sed -n 's/.*(\([0-9]*\) without any copy.*/\1/p' <<<"$err")
-	check "nearly all are complete: $(grep 'stacks unwound' <<<"$err")" \
-		[ $(($(said complete) + ${uncopied:-0} + 4)) -ge "$(said "stacks unwound")" ]
+	nearly_all_are_complete
 	same "how they ended" "$(said "stacks unwound")" $(($(said complete) + $(said cut) + $(said broken)))
 	record_deep raw --call-graph dwarf,raw
 	same "raw: as report unwinds them" "$(our_stacks raw)" "$(our_stacks live)"
@@ -169,14 +176,36 @@ test_ways()
 	same "with symbols in it" "$truth" "$(our_stacks kept)"
 }
 
+# begin_recorder NAME OPTION...: of the held process; returns when it records, which it says by the FIFO NAME.ack.
+begin_recorder()
+{
+	local name=$1 said
+
+	shift
+	mkfifo "$name.control" "$name.ack"
+	"$PSTAT" record -q -o "$name" -p $held --control "fifo:$name.control,$name.ack" "$@" &
+	exec 7<>"$name.control" 8<>"$name.ack"
+	echo ping >&7
+	read -r said <&8
+	exec 7>&- 8>&-
+	same "$name records" ack "$said"
+}
+
 # The other recorder's events have build-ids in their maps, these have not; the kernel marks both, which the file does
-# not show. It records this program alone: else perf's recordings of other tests would have these marks meanwhile, at
+# not show. Both record this program alone: else perf's recordings of other tests would have these marks meanwhile, at
 # which perf aborts.
 test_beside_build_ids()
 {
+	local held
+
 	write_program
-	"$PSTAT" record -N -o live "${faults[@]}" --call-graph dwarf -- \
-		"$PSTAT" record -q -e cpu-clock:u --buildid-mmap -o beside -- ./deep >said 2>&1
+	mkfifo go
+	bash -c 'read -r <"$1"; exec ./deep' gate "$PWD/go" &
+	held=$!
+	begin_recorder live -N "${faults[@]}" --call-graph dwarf
+	begin_recorder beside -e cpu-clock:u --buildid-mmap
+	echo >go
+	wait
 	same "as they were" "$(true_stacks)" "$(our_stacks live)"
 	! command -v perf >/dev/null || check "perf reads it" perf script -i live
 }
@@ -494,8 +523,7 @@ test_debug_link()
 		rm -rf .debug
 		record_deep beside --call-graph dwarf
 		same "beside it, build-id $id" "$(true_stacks)" "$(our_stacks beside)"
-		check "nearly all are complete: $(said complete)" \
-			[ $(($(said complete) + 4)) -ge "$(said "stacks unwound")" ]
+		nearly_all_are_complete
 		record_deep raw --call-graph dwarf,raw
 		same "as report unwinds them" "$(our_stacks raw)" "$(our_stacks beside)"
 		# The link is to a file of the file's own name.
