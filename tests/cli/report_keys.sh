@@ -63,6 +63,9 @@ test_tasks()
 	keyed plain -s tid,tgid,cpu --no-children <<-'END'
 	100.00%|4200001:app|4200001:app|001
 	END
+	keyed plain -s state --no-children <<-'END'
+	100.00%|running
+	END
 	keyed plain -s socket --no-children <<-'END'
 	100.00%|-001
 	END
