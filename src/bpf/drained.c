@@ -100,7 +100,7 @@ uint64_t drained_add_sample(const struct drained *drained, size_t i, uint64_t id
 {
 	const struct drained_cell *cell = &drained->cells[i];
 	const struct drained_stack *stack = find_stack(drained, cell->key.stack);
-	const uint64_t *ips = stack ? drained->words + stack->at : NULL;
+	const uint64_t *ips;
 	struct {
 		struct perf_event_header header;
 		uint64_t id, ip;
@@ -114,6 +114,7 @@ uint64_t drained_add_sample(const struct drained *drained, size_t i, uint64_t id
 
 	if (!stack || !(n = (size_t)stack->n_kernel + stack->n_user))
 		return 0;
+	ips = drained->words + stack->at;
 	sample.ip = ips[0];
 	sample.n_ips = n + (stack->n_kernel > 0) + (stack->n_user > 0);
 	sample.header.type = PERF_RECORD_SAMPLE;
