@@ -61,7 +61,9 @@ static void add_head(const struct profile_run *run, struct str *out)
 	const struct record_plan *plan = run->live.plan;
 	const struct target_spec *target = &plan->target;
 
-	if (plan->sampling.period)
+	if (!words->sampled)
+		str_add(out, "Tracing off-CPU time (us)");
+	else if (plan->sampling.period)
 		str_addf(out, "Sampling every %" PRIu64 " events", plan->sampling.period);
 	else if (plan->sampling.freq_max)
 		str_add(out, "Sampling at the highest rate");

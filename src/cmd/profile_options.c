@@ -45,6 +45,10 @@ const struct option_row profile_options[] = {
 	  .call = take_events },
 	{ OPTION_CALL, 0, "filter", "expression", "filter for the tracepoints of the -e before it",
 	  .call = take_filter },
+	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, not the default event",
+	  PLAN(sampling.off_cpu) },
+	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are left out (default 0)",
+	  .call = take_off_cpu_least },
 	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,bytes]|lbr|no", "how stacks are found (fp)", .value = VALUE_ONE_OF,
 	  .call = take_call_graph },
 	{ OPTION_UNSIGNED, 0, "max-stack", "n", "frames of a stack at most", PLAN(sampling.max_stack), .min = 1,
@@ -120,8 +124,10 @@ static int add_default_event(struct profile_words *words, struct str *err)
 {
 	struct event_list *events = &words->record.what.events;
 	struct sampling *sampling = &words->record.plan.sampling;
-	int rc = events->n ? 0 : event_list_parse(events, "cpu-clock", &words->record.what.kern->host, err);
+	const bool has_event = events->n || sampling->off_cpu;
+	int rc = has_event ? 0 : event_list_parse(events, "cpu-clock", &words->record.what.kern->host, err);
 
+	words->sampled = events->n;
 	if (!sampling->period && !sampling->freq_hz && !sampling->freq_max)
 		sampling->freq_hz = DEFAULT_HZ;
 	/* The kernel's own clocks can leave idleness out; samples of other events are left out when they are read. */
@@ -163,9 +169,12 @@ int profile_words_complete(struct profile_words *words)
 	words->record.verbose = report->sample.verbose;
 	report->sample.session.max_stack = sampling->max_stack;
 	report->sample.filters.idle_hidden = !words->idle;
+	words->record.no_default_event = sampling->off_cpu;
 	report->stacks = !report->stdio && !report->folded && !report->json && !is_export(report);
 	if (sampling->period && (sampling->freq_hz || sampling->freq_max))
 		return bad_usage("profile: --frequency and --count: give one of them");
+	if (words->bpf && sampling->off_cpu)
+		return bad_usage("profile: --engine bpf counts no waits; --off-cpu has them by rings");
 	choose_target(words);
 	status = report_words_finish(report);
 	if (!status)

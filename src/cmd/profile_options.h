@@ -15,6 +15,7 @@ struct profile_words {
 	unsigned stacks_max; /* --stack-storage-size; 0: not given */
 	bool bpf; /* --engine bpf */
 	bool idle; /* -I */
+	bool sampled; /* there are other events than waits */
 	bool own_only; /* no target was named, and this user may sample processes of its own alone */
 };
 

@@ -329,8 +329,8 @@ static void add_graph(struct output *output, const struct stack_tree *tree, cons
 	file_number(&page, NULL);
 	str_add(out, "{\"name\":");
 	add_text(out, &page.scratch, name);
-	str_addf(out, ",\"samples\":%llu,\"period\":%llu", (unsigned long long)tree->n_samples,
-		 (unsigned long long)tree->period);
+	str_addf(out, ",\"waits\":%s,\"samples\":%llu,\"period\":%llu", tree->waits ? "true" : "false",
+		 (unsigned long long)tree->n_samples, (unsigned long long)tree->period);
 	add_frames(&page);
 	str_add(out, ",\n");
 	add_texts(&page, "groups", tree->n_groups, group_name);
@@ -501,7 +501,7 @@ static void add_difference(struct str *text, const struct stack_node_diff *diff)
 static void add_title(struct picture *picture, const struct stack_box *box)
 {
 	const struct stack_tree_frame *frame = box->is_group ? NULL : &picture->tree->frames[box->what];
-	const double all = (double)picture->boxes.n_samples;
+	const double all = (double)picture->boxes.weight;
 	struct str *out = &picture->output->text, *text = &picture->scratch;
 
 	str_add(out, "<title>");
@@ -509,8 +509,8 @@ static void add_title(struct picture *picture, const struct stack_box *box)
 	str_reset(text);
 	str_add(text, frame ? looks[frame->kind].words : "");
 	str_add(text, "\n");
-	str_add_grouped(text, box->n_samples);
-	str_addf(text, " samples, %.2f %%; itself ", 100.0 * (double)box->n_samples / all);
+	str_add_grouped(text, box->weight);
+	str_addf(text, " %s, %.2f %%; itself ", stack_tree_unit(picture->tree), 100.0 * (double)box->weight / all);
 	str_add_grouped(text, box->self);
 	if (frame && picture->diff)
 		add_difference(text, &picture->diff[box->node]);
@@ -528,8 +528,8 @@ static void add_title(struct picture *picture, const struct stack_box *box)
 
 static void add_box(struct picture *picture, const struct stack_box *box)
 {
-	const double scale = (WIDTH - 2.0 * MARGIN) / (double)picture->boxes.n_samples;
-	const double x = MARGIN + (double)box->start * scale, width = (double)box->n_samples * scale;
+	const double scale = (WIDTH - 2.0 * MARGIN) / (double)picture->boxes.weight;
+	const double x = MARGIN + (double)box->start * scale, width = (double)box->weight * scale;
 	const unsigned y = picture->top + picture->height - (box->level + 1) * ROW;
 	const unsigned look = box->is_group ? LOOKS : box_look(picture, box);
 	struct str *out = &picture->output->text;
@@ -625,8 +625,8 @@ static void add_picture(struct picture *picture)
 
 	if (picture->boxes.n_small)
 		note_add(picture->caption, false, NULL,
-			 "%zu boxes of less than %g %% of the samples are left out; a page (.html) has them all",
-			 picture->boxes.n_small, 100 * least_part);
+			 "%zu boxes of less than %g %% of the %s are left out; a page (.html) has them all",
+			 picture->boxes.n_small, 100 * least_part, picture->tree->waits ? "time" : "samples");
 	picture->top = (unsigned)picture->caption->n * LINE + 2 * LINE + MARGIN;
 	picture->height = picture->boxes.n_levels * ROW;
 	add_start(picture);

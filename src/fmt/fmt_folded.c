@@ -3,9 +3,9 @@
  *
  *	comm;outermost;...;innermost count
  *
- * Counts are samples. A line has no room for an event's name, so the lines are those of the first event
- * that has samples, and a note says so where there are others. Stacks are the same when their texts are:
- * locations become functions, and functions of one name one frame. Inlined functions are frames too.
+ * Counts are samples; of time off the CPU they are us. A line has no room for an event's name, so the lines are those
+ * of the first event that has samples, and a note says so where there are others. Stacks are the same when their texts
+ * are: locations become functions, and functions of one name one frame. Inlined functions are frames too.
  *
  * A frame without a symbol is "[file]", or "[unknown]" without a file. With -a the last letters say what a
  * frame is: _[k] kernel, _[i] inlined, _[j] made at run time. With the delimiter a frame "-" stands
@@ -42,7 +42,7 @@ static void add_line(const struct stack_tree *tree, const struct stack_tree_row 
 		str_addc(out, ';');
 		str_add(out, stack_tree_text(tree, path[--n]));
 	}
-	str_addf(out, " %llu\n", (unsigned long long)row->n_samples);
+	str_addf(out, " %llu\n", (unsigned long long)stack_tree_weight(tree, row));
 }
 
 static void add_lines(const struct stack_tree *tree, struct output *output)

@@ -8,20 +8,22 @@
  *	    -                comm (pid)
  *	        count
  *
- * Counts are samples. With the delimiter a line "--" stands between the kernel's and the user's part. Names of frames
- * are those of folded lines.
+ * Counts are samples; of time off the CPU they are us, as bcc's offcputime has it. With the delimiter a line "--"
+ * stands between the kernel's and the user's part. Names of frames are those of folded lines.
  */
 #include "fmt/fmt_internal.h"
 
 #include <stdlib.h>
 
-static int compare_rows(const void *pa, const void *pb)
+static int compare_rows(const void *pa, const void *pb, void *context)
 {
+	const struct stack_tree *tree = context;
 	const struct stack_tree_row *a = *(const struct stack_tree_row *const *)pa;
 	const struct stack_tree_row *b = *(const struct stack_tree_row *const *)pb;
+	const uint64_t wa = stack_tree_weight(tree, a), wb = stack_tree_weight(tree, b);
 
-	if (a->n_samples != b->n_samples)
-		return a->n_samples < b->n_samples ? -1 : 1;
+	if (wa != wb)
+		return wa < wb ? -1 : 1;
 	if (a->group != b->group)
 		return a->group < b->group ? -1 : 1;
 	return a->node < b->node ? -1 : a->node > b->node;
@@ -36,7 +38,7 @@ static void add_stack(const struct stack_tree *tree, const struct stack_tree_row
 			 frame == tree->delimiter ? "--" : stack_tree_text(tree, tree->frames[frame].name));
 	}
 	str_addf(out, "    %-16s %s\n        %llu\n\n", "-", stack_tree_text(tree, tree->groups[row->group]),
-		 (unsigned long long)row->n_samples);
+		 (unsigned long long)stack_tree_weight(tree, row));
 }
 
 static int stacks_print(struct table *table, struct output *output)
@@ -56,7 +58,7 @@ static int stacks_print(struct table *table, struct output *output)
 	rows = xcalloc(tree->n_rows + 1, sizeof(*rows));
 	for (size_t i = 0; i < tree->n_rows; i++)
 		rows[i] = &tree->rows[i];
-	qsort(rows, tree->n_rows, sizeof(*rows), compare_rows);
+	qsort_r(rows, tree->n_rows, sizeof(*rows), compare_rows, tree);
 	for (size_t i = 0; i < tree->n_rows && !output_step(output); i++)
 		add_stack(tree, rows[i], &output->text);
 	free(rows);

@@ -6,8 +6,8 @@
  *	  "profiles": [ { "type": "sampled", "name": text, "unit": "none", "startValue": 0, "endValue": sum,
  *	      "samples": [ [ frames, outermost first ], ... ], "weights": [ number of samples, ... ] }, ... ] }
  *
- * One profile for each group of each event, as "event: group". Frames of later events stand after those of earlier
- * ones. What is told apart is what -s tells apart beside code.
+ * One profile for each group of each event, as "event: group". Weights of time off the CPU are "microseconds". Frames of
+ * later events stand after those of earlier ones. What is told apart is what -s tells apart beside code.
  */
 #include "fmt/fmt_internal.h"
 
@@ -71,12 +71,13 @@ static void add_profile(struct speedscope *s, size_t t, size_t first_frame, cons
 	unsigned long long sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += rows[i]->n_samples;
+		sum += stack_tree_weight(tree, rows[i]);
 	str_addf(&name, "%s%s%s", s->names[t], *group ? ": " : "", group);
 	str_add(out, "\n{\"type\":\"sampled\",\"name\":");
 	str_add_json(out, name.s);
 	str_release(&name);
-	str_addf(out, ",\"unit\":\"none\",\"startValue\":0,\"endValue\":%llu,\"samples\":[", sum);
+	str_addf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\"samples\":[",
+		 tree->waits ? "microseconds" : "none", sum);
 	for (size_t i = 0; i < n; i++) {
 		str_add(out, i ? "," : "");
 		add_stack(tree, first_frame, rows[i]->node, out);
@@ -84,7 +85,7 @@ static void add_profile(struct speedscope *s, size_t t, size_t first_frame, cons
 	}
 	str_add(out, "],\"weights\":[");
 	for (size_t i = 0; i < n; i++) {
-		str_addf(out, "%s%llu", i ? "," : "", (unsigned long long)rows[i]->n_samples);
+		str_addf(out, "%s%llu", i ? "," : "", (unsigned long long)stack_tree_weight(tree, rows[i]));
 		output_step(s->output);
 	}
 	str_add(out, "]}");

@@ -647,6 +647,7 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 	};
 	tree->texts = texts_new();
 	tree->delimiter = UINT32_MAX;
+	tree->waits = event_has_waits(table->session->recording->events->v[hist->event->index + member]);
 	texts_intern(tree->texts, "", 0);
 	VEC_GROW(tree->nodes, tree->n, tree->cap);
 	tree->nodes[tree->n++] = (struct stack_tree_node){ 0 };
@@ -735,7 +736,7 @@ struct box_walk {
 	uint32_t *todo;
 	size_t cap_todo;
 	uint64_t x;
-	double least; /* samples */
+	double least; /* weight */
 };
 
 static void open_box(struct box_walk *walk, bool is_group, uint32_t what, uint32_t node)
@@ -758,8 +759,8 @@ static void close_boxes(struct box_walk *walk, size_t n_open)
 		size_t at = walk->open[--walk->n_open].box;
 		struct stack_box *box = &boxes->v[at];
 
-		box->n_samples = walk->x - box->start;
-		if ((double)box->n_samples < walk->least) {
+		box->weight = walk->x - box->start;
+		if ((double)box->weight < walk->least) {
 			/* Boxes below have no more: they were left out before it. */
 			boxes->n_small += boxes->n - at;
 			boxes->n = at;
@@ -772,6 +773,7 @@ static void close_boxes(struct box_walk *walk, size_t n_open)
 static void add_row(struct box_walk *walk, const struct stack_tree_row *row, size_t n_groups)
 {
 	const struct stack_tree *tree = walk->tree;
+	const uint64_t weight = stack_tree_weight(tree, row);
 	size_t n_todo = 0, depth;
 	uint32_t node = row->node;
 
@@ -788,17 +790,20 @@ static void add_row(struct box_walk *walk, const struct stack_tree_row *row, siz
 		open_box(walk, false, tree->nodes[node].frame, node);
 	}
 	if (walk->n_open)
-		walk->boxes->v[walk->open[walk->n_open - 1].box].self += row->n_samples;
-	walk->x += row->n_samples;
+		walk->boxes->v[walk->open[walk->n_open - 1].box].self += weight;
+	walk->x += weight;
 }
 
 void stack_boxes_make(struct stack_boxes *boxes, const struct stack_tree *tree, double part)
 {
 	const struct stack_tree_row **rows = stack_tree_by_group(tree);
-	struct box_walk walk = { .boxes = boxes, .tree = tree, .least = part * (double)tree->n_samples };
+	struct box_walk walk = { .boxes = boxes, .tree = tree };
 	bool grouped = tree->n_groups > 1 || (tree->n_groups && *stack_tree_text(tree, tree->groups[0]));
 
-	*boxes = (struct stack_boxes){ .n_samples = tree->n_samples };
+	*boxes = (struct stack_boxes){ .weight = 0 };
+	for (size_t i = 0; i < tree->n_rows; i++)
+		boxes->weight += stack_tree_weight(tree, rows[i]);
+	walk.least = part * (double)boxes->weight;
 	for (size_t i = 0; i < tree->n_rows; i++) {
 		if (grouped && (!i || rows[i - 1]->group != rows[i]->group)) {
 			close_boxes(&walk, 0);

@@ -70,6 +70,7 @@ struct stack_tree {
 	size_t n_buckets;
 	uint64_t bucket_ns, start_ns; /* width, and where the first begins on the recording's clock */
 	uint64_t n_samples, period; /* sums of the rows */
+	bool waits; /* the event's samples are times off the CPU, in ns */
 };
 /* Makes the tree of one member of a hist. The table must stay; the caller frees it. */
 struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, size_t member,
@@ -77,6 +78,15 @@ struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, 
 void stack_tree_free(struct stack_tree *tree); /* NULL is fine */
 /* All n_rows of them, those of one group together and else as they are; the caller frees the array. */
 const struct stack_tree_row **stack_tree_by_group(const struct stack_tree *tree);
+/* Weight of a row, where it is one number: its samples; of waits how long they were, in us. The next: of what. */
+static inline uint64_t stack_tree_weight(const struct stack_tree *tree, const struct stack_tree_row *row)
+{
+	return tree->waits ? row->period / 1000 : row->n_samples;
+}
+static inline const char *stack_tree_unit(const struct stack_tree *tree)
+{
+	return tree->waits ? "us" : "samples";
+}
 static inline const char *stack_tree_text(const struct stack_tree *tree, uint32_t number)
 {
 	return texts_get(tree->texts, number);
@@ -84,21 +94,21 @@ static inline const char *stack_tree_text(const struct stack_tree *tree, uint32_
 
 /* ---- boxes: the tree as it is drawn ---- */
 
-struct stack_box { /* a function in one place: from `start` on so many samples wide */
+struct stack_box { /* a function in one place: from `start` on as wide as its weight */
 	bool is_group;
 	uint32_t what; /* number of a frame, or of a group */
 	uint32_t node; /* of a frame; of a group 0 */
 	uint32_t level; /* groups, where there are any, stand at 0 */
-	uint64_t start, n_samples, self;
+	uint64_t start, weight, self;
 };
 struct stack_boxes {
 	struct stack_box *v; /* each behind what called it, from left to right */
 	size_t n, cap;
 	uint32_t n_levels;
-	uint64_t n_samples;
+	uint64_t weight;
 	size_t n_small; /* left out: they have less than the least part */
 };
-/* part: of all samples. The caller releases them. */
+/* part: of the weight of all. The caller releases them. */
 void stack_boxes_make(struct stack_boxes *boxes, const struct stack_tree *tree, double part);
 void stack_boxes_release(struct stack_boxes *boxes);
 

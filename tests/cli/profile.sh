@@ -165,12 +165,33 @@ test_ended_processes()
 	same "have names" 2000 "$(folded lines pages)"
 }
 
+# What was slept, as the program knows it, is in the stack that slept, in us.
+test_off_cpu()
+{
+	local least most us
+
+	need_paranoid 1
+	# shellcheck disable=SC2016
+	run "$PSTAT" profile -q -f --off-cpu --call-graph dwarf -- sh -c 'exec "$1" 5 >told' sh "$WORK/waits"
+	echo "$out" >lines
+	read -r least most < <(sed -n 's/^sleeps //p' told)
+	us=$(folded lines sleeps)
+	check "at least what was slept, at most what passed: $us us of $least to $most ns" \
+		test "$us" -ge $((least / 1000 - 5)) -a "$us" -le $((most / 1000))
+	run "$PSTAT" profile --off-cpu -- "$exact" sleeps:5
+	has "says what it does" '^Tracing off-CPU time \(us\) of .*exact by user \+ kernel stack until it ends.$' "$out"
+	run "$PSTAT" profile -q --off-cpu --flamegraph=x.svg -- "$exact" sleeps:5
+	has "a picture of time" '[0-9] us, [0-9.]+ %' "$(<x.svg)"
+	run "$PSTAT" profile --off-cpu --engine bpf 1
+	same "not by the other engine" 129 "$status"
+}
+
 test_machine()
 {
 	need_paranoid 0
 	"$callers" known 100000 &
 	"$used" $! 20
-	run "$PSTAT" profile -f -F 499 0.3
+	run "$PSTAT" profile -f -F 499 1
 	kill $!
 	same "ended well" 0 "$status"
 	has "what runs is there" '^callers;' "$out"
