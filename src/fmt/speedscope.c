@@ -6,8 +6,8 @@
  *	  "profiles": [ { "type": "sampled", "name": text, "unit": "none", "startValue": 0, "endValue": sum,
  *	      "samples": [ [ frames, outermost first ], ... ], "weights": [ number of samples, ... ] }, ... ] }
  *
- * One profile for each group of each event, as "event: group". Weights of time off the CPU are "microseconds". Frames of
- * later events stand after those of earlier ones. What is told apart is what -s tells apart beside code.
+ * One profile for each group of each event, as "event: group". Weights of time off the CPU are "microseconds". Frames
+ * of later events stand after those of earlier ones. What is told apart is what -s tells apart beside code.
  */
 #include "fmt/fmt_internal.h"
 

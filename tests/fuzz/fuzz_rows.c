@@ -85,6 +85,14 @@ static void keep(const struct unwind_table *table, const struct unwind_arch *arc
 	str_release(&bytes);
 }
 
+/* All entries end within the code; after the last one nothing is said. */
+static bool ends_well(const struct unwind_table *table)
+{
+	size_t last = table->n - 1;
+
+	return !table->n || (table->offsets[last] <= CODE_BYTES && table->rules[last] == UNWIND_RULE_NUMBER_NONE);
+}
+
 static void make_rows(const struct cfi_section *section, const struct unwind_arch *arch)
 {
 	struct unwind_table *table = cfi_table(section, arch, BASE, CODE_BYTES);
@@ -92,8 +100,7 @@ static void make_rows(const struct cfi_section *section, const struct unwind_arc
 	if (!table)
 		return;
 	check(table, section->n);
-	/* All entries end within the code; after the last one nothing is said. */
-	if (table->offsets[table->n - 1] > CODE_BYTES || table->rules[table->n - 1] != UNWIND_RULE_NUMBER_NONE)
+	if (!ends_well(table))
 		abort();
 	look_up(table);
 	evaluate(table, arch, section->bytes, section->n);
