@@ -53,13 +53,14 @@ static void give_cell(struct drained *drained, uint64_t stack, uint64_t time_ns,
 	receiver.cells(receiver.context, &key, &sums, 1);
 }
 
-/* The record's body; its sample is in *body. */
+/* Decodes a record into *body, which is good until the next one is. */
 static void decode_sample(const struct events *events, const struct str *bytes, struct record_body *body)
 {
 	static struct decoder decoder;
 	struct record record;
 	struct str err = STR_INIT;
 
+	decoder_release(&decoder);
 	decoder_init(&decoder, events, false);
 	record_from_bytes(&record, (const uint8_t *)bytes->s, 0, false);
 	assert_int_equal(record.size, bytes->len);
