@@ -13,7 +13,7 @@ test_many_programs()
 	"$PSTAT" record -q -F 10000 -e cpu-clock:u -o forks -- "$EXACT" forks:30 spins:2
 	alike forks "" "-s pid" "-s comm,sym"
 	"$PSTAT" record -q -F 10000 -e cpu-clock:u -o execs -- \
-		sh -c "sh -c '\"$CALLERS\" known 100; \"$CALLERS\" chain'; \"$EXACT\" name:1:other stores:300000"
+		sh -c "sh -c '\"$CALLERS\" known 100; \"$CALLERS\" chain'; \"$EXACT\" stores:3000000 name:1:other stores:3000000"
 	alike execs "-s comm" "-s comm,dso" "-s pid,comm" "--comms callers,other -s comm,sym" "--time 10%-50%"
 	same "names by exec and by prctl" "callers exact other sh" \
 		"$("$PSTAT" report -i execs -s comm -F comm -q 2>&1 | sed 's/ //g' | sort | sed '/^$/d' | paste -sd ' ')"
