@@ -32,7 +32,7 @@ static double now_s(void)
 
 static void measure(const struct unwinder *unwinder, const char *arch)
 {
-	struct unwind_options options = { unwinder->name, own_file, NULL, &own, NULL };
+	struct unwind_options options = { .unwinder = unwinder->name, .file_of = own_file, .file_context = &own };
 	struct str err = STR_INIT;
 	struct unwind unwind;
 	uint64_t ips[FRAMES_MAX], frames = 0;
