@@ -49,11 +49,6 @@ bool option_may_be_negated(const struct option_row *row)
 	return row->name && (size_t)row->kind < ARRAY_SIZE(may) && may[row->kind] && !row->argument;
 }
 
-const char *option_attitude(const struct option_row *row)
-{
-	return row->kind == OPTION_ACCEPTED ? "accepted: " : row->kind == OPTION_REFUSED ? "refused: " : "";
-}
-
 static int PRINTF_LIKE(3, 4)
 	option_fail(struct parse *p, const struct option_row *row, const char *fmt, ...)
 {
@@ -513,6 +508,12 @@ static void add_synopsis(struct str *out, const struct option_row *row)
 		str_addf(out, " <%s>", row->argument);
 }
 
+/* The word in front of the reason. */
+static const char *attitude(const struct option_row *row)
+{
+	return row->kind == OPTION_ACCEPTED ? "accepted: " : row->kind == OPTION_REFUSED ? "refused: " : "";
+}
+
 void options_add_help(struct str *out, const struct option_row *rows)
 {
 	for (; rows->kind != OPTION_END; rows = option_next(rows)) {
@@ -531,6 +532,6 @@ void options_add_help(struct str *out, const struct option_row *rows)
 			start = out->len;
 		}
 		str_pad(out, ' ', HELP_COLUMN - (out->len - start));
-		str_addf(out, "%s%s\n", option_attitude(rows), rows->help);
+		str_addf(out, "%s%s\n", attitude(rows), rows->help);
 	}
 }

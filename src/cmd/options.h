@@ -96,9 +96,6 @@ static inline const struct option_row *option_next(const struct option_row *row)
 
 enum { OPTIONS_HELP = 1 }; /* -h or --help was met; nothing after it was looked at */
 
-/* The word in front of the reason, in -h: "accepted: ", "refused: ", else "". */
-const char *option_attitude(const struct option_row *row);
-
 /*
  * argv[0] is the command's name. Fills the fields of target; *first is the index in argv of the first word that is
  * no option (argc if there is none). 0, OPTIONS_HELP, -ENOTSUP with a sentence for a row that is refused, or

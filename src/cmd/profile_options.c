@@ -7,8 +7,7 @@
 #include "cmd/quantity.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <unistd.h>
 
 enum { DEFAULT_HZ = 49 };

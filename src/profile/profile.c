@@ -486,19 +486,6 @@ static void add_to(struct collect *collect, struct profile_event *event, const s
 		cells_add(&event->cells, collect->facts, values);
 }
 
-int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
-		struct str *err)
-{
-	profile->n_changes++;
-	if (event >= profile->n_events)
-		make_events(profile);
-	if (event >= profile->n_events)
-		return fail(err, -EINVAL, "the recording has no event number %zu", event);
-	add_totals(&profile->events[event]->totals, (uint8_t)facts[FACT_MISC], values);
-	cells_add(&profile->events[event]->cells, facts, values);
-	return 0;
-}
-
 /* A branch's flag word: bits 4 to 19 are the cycles since the last one. */
 enum { BRANCH_CYCLES_SHIFT = 4, BRANCH_CYCLES_MASK = 0xffff };
 

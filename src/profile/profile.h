@@ -502,10 +502,5 @@ void profile_cells_done(struct profile *profile, size_t event, const struct cell
  * there; numbers are new ones.
  */
 void profile_compact(struct profile *profile, unsigned decay_eighths);
-/*
- * Adds a sample of an event, without a record: counts that somebody else made, by location and stack.
- * facts: all FACTS of them, FACT_MISC too. -EINVAL: no such event.
- */
-int profile_add(struct profile *profile, size_t event, const uint64_t *facts, const struct cell_values *values,
-		struct str *err);
+
 #endif

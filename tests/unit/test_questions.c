@@ -367,15 +367,19 @@ static void made_sample_of(struct profile *profile, uint64_t tid, uint32_t locat
 			   uint64_t period)
 {
 	const struct cell_values values = { .n_samples = 1, .period = period };
+	struct profile_event *event = profile->events[0];
 	uint64_t facts[FACTS] = { 0 };
-	struct str err = STR_INIT;
 
 	facts[FACT_TID] = tid << 32; /* see task_names_number */
 	facts[FACT_LOCATION] = location;
 	facts[FACT_STACK] = stack;
 	facts[FACT_CPU] = cpu;
 	facts[FACT_MISC] = MISC_USER;
-	assert_int_equal(profile_add(profile, 0, facts, &values, &err), 0);
+	cells_add(&event->cells, facts, &values);
+	event->totals.n_samples++;
+	event->totals.period += period;
+	event->totals.period_us += period;
+	profile->n_changes++;
 }
 
 static void made_sample(struct profile *profile, uint32_t location, uint32_t stack, uint64_t cpu, uint64_t period)
@@ -385,7 +389,7 @@ static void made_sample(struct profile *profile, uint32_t location, uint32_t sta
 
 static struct fold_cache *made_cache; /* of the profile below */
 
-/* A profile that is fed by hand; `bytes` are its empty recording's. */
+/* A profile that is fed by hand; `bytes` are of the recording that has its events, whose samples are forgotten. */
 static struct profile *made_profile(struct reader *reader, struct str *bytes)
 {
 	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session = session_options };
@@ -395,6 +399,8 @@ static struct profile *made_profile(struct reader *reader, struct str *bytes)
 	fix_recording((struct writer_options){ .flush_bytes = 0 }, bytes);
 	assert_int_equal(reader_open_fd(reader, fix_memory_file(bytes->s, bytes->len), "made", &err), 0);
 	assert_int_equal(profile_new(&profile, &options, reader, &err), 0);
+	assert_int_equal(profile_read(profile, NULL, NULL, &err), 0);
+	profile_compact(profile, 8);
 	made_cache = fold_cache_new();
 	return profile;
 }
