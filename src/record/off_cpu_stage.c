@@ -15,6 +15,7 @@
 #include "replay/replay.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 enum {
@@ -39,6 +40,7 @@ struct comeback {
 };
 
 struct waiter {
+	struct waiter *next; /* among those whose threads are gone */
 	enum { WAITER_UNKNOWN, WAITER_NEW, WAITER_RUNNING, WAITER_WAITING } state;
 	bool ended; /* its EXIT has come */
 	bool preempted;
@@ -56,7 +58,8 @@ struct off_cpu_stage {
 	const struct data_event *written_event;
 	struct stage *stage;
 	struct off_cpu_totals totals;
-	uint64_t newest_ns, end_ns;
+	uint64_t newest_ns;
+	_Atomic uint64_t from_ns, until_ns; /* switches count from the one up to the other */
 
 	/* Threads, and the order of time. */
 	struct info info;
@@ -72,6 +75,7 @@ struct off_cpu_stage {
 	struct comeback **comebacks; /* all, by index */
 	size_t n_comebacks, cap_comebacks;
 	struct comeback *idle_comebacks, *done;
+	struct waiter *gone; /* threads that waited when switches no longer counted, and have ended since */
 };
 
 /* ---- memory that is used again ---- */
@@ -123,15 +127,22 @@ static struct waiter *waiter_of(struct thread *thread)
 	return thread->user;
 }
 
-static void waiter_free(struct off_cpu_stage *off, struct thread *thread)
+static void waiter_free(struct off_cpu_stage *off, struct waiter *waiter)
 {
-	struct waiter *waiter = thread->user;
-
 	if (!waiter)
 		return;
 	stack_put(off, waiter->stack);
 	free(waiter);
-	thread->user = NULL;
+}
+
+static void free_gone(struct off_cpu_stage *off)
+{
+	struct waiter *waiter;
+
+	while ((waiter = off->gone) != NULL) {
+		off->gone = waiter->next;
+		waiter_free(off, waiter);
+	}
 }
 
 /* ---- what is written ---- */
@@ -168,12 +179,11 @@ static void take_stack(struct off_cpu_stage *off, const struct kept_stack *stack
 	str_release(&why);
 }
 
-/* Writes the wait, which has lasted until `to_ns`, unless it is too short. */
-static int write_wait(struct off_cpu_stage *off, const struct waiter *waiter, uint64_t to_ns, uint32_t cpu,
-		      struct str *out, struct str *err)
+/* Writes the wait unless it is too short. */
+static int write_wait(struct off_cpu_stage *off, const struct waiter *waiter, uint64_t wait_ns, uint64_t time_ns,
+		      uint32_t cpu, struct str *out, struct str *err)
 {
 	struct record_body body = { .type = RECORD_SAMPLE, .misc = MISC_USER };
-	uint64_t wait_ns = to_ns - waiter->out_ns;
 
 	if (wait_ns < off->options.least_ns) {
 		off->totals.short_waits++;
@@ -191,27 +201,34 @@ static int write_wait(struct off_cpu_stage *off, const struct waiter *waiter, ui
 	body.sample.pid = waiter->pid;
 	body.sample.tid = waiter->tid;
 	body.sample.cpu = cpu;
-	body.sample.time_ns = to_ns;
+	body.sample.time_ns = time_ns;
 	body.sample.period = wait_ns;
 	return record_encode(&body, off->written_event, out, err);
 }
 
 /* ---- in the order of time ---- */
 
+/* Whether all events ran then. */
+static bool is_watched(const struct off_cpu_stage *off, uint64_t time_ns)
+{
+	return time_ns >= atomic_load(&off->from_ns) && time_ns <= atomic_load(&off->until_ns);
+}
+
 /* The stack's index stands where a file's offset would. */
 static int sample_in_order(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
 {
 	struct off_cpu_stage *off = context;
 	struct waiter *waiter = waiter_of(sample->thread);
+	struct kept_stack *stack = off->stacks[sample->record->offset];
 
 	(void)replay;
 	(void)err;
-	stack_put(off, waiter->stack);
-	waiter->stack = off->stacks[sample->record->offset];
-	if (waiter->ended) {
-		stack_put(off, waiter->stack);
-		waiter->stack = NULL;
+	if (waiter->ended || !is_watched(off, sample->sample->time_ns)) {
+		stack_put(off, stack);
+		return 0;
 	}
+	stack_put(off, waiter->stack);
+	waiter->stack = stack;
 	return 0;
 }
 
@@ -237,7 +254,8 @@ static int comes_back(struct off_cpu_stage *off, struct waiter *waiter, const st
 	off->totals.unpaired += waiter->state == WAITER_RUNNING;
 	off->totals.backwards += backwards;
 	if (waits && !backwards)
-		rc = write_wait(off, waiter, body->id.time_ns, body->id.cpu, out, err);
+		rc = write_wait(off, waiter, body->id.time_ns - waiter->out_ns, body->id.time_ns, body->id.cpu, out,
+				err);
 	waiter->state = WAITER_RUNNING;
 	stack_put(off, waiter->stack);
 	waiter->stack = NULL;
@@ -250,13 +268,14 @@ static int switch_in_order(struct off_cpu_stage *off, const struct record *recor
 {
 	struct comeback *comeback = record->offset ? off->comebacks[record->offset - 1] : NULL;
 	struct waiter *waiter = thread ? waiter_of(thread) : NULL;
+	bool counts = is_watched(off, body->id.time_ns) && !(waiter && waiter->ended);
 	int rc = 0;
 
-	if (!waiter)
+	if (counts && !waiter)
 		off->totals.begun_before += comeback != NULL;
-	else if (!waiter->ended && comeback)
+	else if (counts && comeback)
 		rc = comes_back(off, waiter, body, &comeback->out, err);
-	else if (!waiter->ended)
+	else if (counts)
 		goes_out(off, waiter, body);
 	if (comeback) {
 		comeback->next = off->done;
@@ -280,9 +299,11 @@ static int other_in_order(void *context, struct replay *replay, const struct rec
 	if (record->type == RECORD_FORK) {
 		waiter->state = thread->start_ns ? WAITER_NEW : WAITER_UNKNOWN;
 	} else if (record->type == RECORD_EXIT) {
+		waiter->ended = true;
+		if (!is_watched(off, body->id.time_ns))
+			return 0;
 		off->totals.unpaired += waiter->state == WAITER_WAITING;
 		waiter->state = WAITER_UNKNOWN;
-		waiter->ended = true;
 	} else if (record->type == RECORD_COMM && (body->misc & MISC_COMM_EXEC)) {
 		/* A thread that executes a program takes the number of the process's first one, which has ended. */
 		waiter->ended = false;
@@ -292,7 +313,16 @@ static int other_in_order(void *context, struct replay *replay, const struct rec
 
 static void thread_gone(void *context, struct thread *thread)
 {
-	waiter_free(context, thread);
+	struct off_cpu_stage *off = context;
+	struct waiter *waiter = thread->user;
+
+	thread->user = NULL;
+	if (waiter && waiter->ended && waiter->state == WAITER_WAITING) {
+		waiter->next = off->gone;
+		off->gone = waiter;
+		return;
+	}
+	waiter_free(off, waiter);
 }
 
 static int feed(struct off_cpu_stage *off, const void *bytes, size_t index, bool stable, struct str *err)
@@ -411,21 +441,31 @@ static int round_ends(void *data, struct str *err)
 	return rc;
 }
 
+/* Its sample has the time of the last record, as nothing older may follow what has been handed on. */
+static int write_open_wait(struct off_cpu_stage *off, const struct waiter *waiter, struct str *out, struct str *err)
+{
+	uint64_t until_ns = atomic_load(&off->until_ns), waits = off->totals.waits;
+	uint64_t end_ns = until_ns < UINT64_MAX ? until_ns : off->newest_ns;
+	int rc;
+
+	if (!waiter || waiter->state != WAITER_WAITING)
+		return 0;
+	/* It may have left just before the end was known, and after it. */
+	rc = write_wait(off, waiter, end_ns > waiter->out_ns ? end_ns - waiter->out_ns : 0,
+			end_ns > off->newest_ns ? end_ns : off->newest_ns, waiter->cpu, out, err);
+	off->totals.open += off->totals.waits - waits;
+	return rc;
+}
+
 static int write_open_waits(void *data, struct str *out, struct str *err)
 {
 	struct off_cpu_stage *off = data;
-	uint64_t end_ns = off->end_ns > off->newest_ns ? off->end_ns : off->newest_ns;
 	int rc = replay_end(&off->replay, err);
 
-	for (size_t i = 0; !rc && i < off->replay.n_threads; i++) {
-		const struct waiter *waiter = off->replay.threads[i]->user;
-		uint64_t before = off->totals.waits;
-
-		if (!waiter || waiter->state != WAITER_WAITING)
-			continue;
-		rc = write_wait(off, waiter, end_ns, waiter->cpu, out, err);
-		off->totals.open += off->totals.waits - before;
-	}
+	for (size_t i = 0; !rc && i < off->replay.n_threads; i++)
+		rc = write_open_wait(off, off->replay.threads[i]->user, out, err);
+	for (struct waiter *waiter = off->gone; !rc && waiter; waiter = waiter->next)
+		rc = write_open_wait(off, waiter, out, err);
 	return rc;
 }
 
@@ -462,6 +502,7 @@ struct off_cpu_stage *off_cpu_stage_new(const struct events *recorded, size_t ev
 						  .other = other_in_order, .thread_gone = thread_gone };
 
 	off->options = *options;
+	off_cpu_stage_count_from(off, 0);
 	off->recorded = recorded;
 	off->event = recorded->v[event];
 	events_init(&off->written);
@@ -482,7 +523,8 @@ void off_cpu_stage_free(struct off_cpu_stage *off)
 		return;
 	stage_free(off->stage);
 	for (size_t i = 0; i < off->replay.n_threads; i++)
-		waiter_free(off, off->replay.threads[i]);
+		waiter_free(off, off->replay.threads[i]->user);
+	free_gone(off);
 	replay_release(&off->replay);
 	for (size_t i = 0; i < off->n_stacks; i++) {
 		str_release(&off->stacks[i]->record);
@@ -523,11 +565,19 @@ void off_cpu_stage_interrupted(struct off_cpu_stage *off)
 		if (waiter)
 			waiter->state = WAITER_UNKNOWN;
 	}
+	free_gone(off);
 }
 
-void off_cpu_stage_ends_at(struct off_cpu_stage *off, uint64_t time_ns)
+void off_cpu_stage_count_from(struct off_cpu_stage *off, uint64_t time_ns)
 {
-	off->end_ns = time_ns;
+	atomic_store(&off->from_ns, time_ns);
+	atomic_store(&off->until_ns, UINT64_MAX);
+}
+
+void off_cpu_stage_count_until(struct off_cpu_stage *off, uint64_t time_ns)
+{
+	if (time_ns < atomic_load(&off->until_ns))
+		atomic_store(&off->until_ns, time_ns);
 }
 
 size_t off_cpu_stage_stacks(const struct off_cpu_stage *off)

@@ -10,6 +10,9 @@
  * rounds, as replay does it; the written sample stands where the record of the return stood. A wait that is not over
  * when the recording ends lasts until then.
  *
+ * The events of several CPUs begin and end one after the other. In between a thread may come back where nobody sees
+ * it and leave where somebody does: switches count from when all of them run until the first one is stopped.
+ *
  * Memory: a stack for each thread that waits, and two rounds of switches.
  */
 #ifndef PSTAT_OFF_CPU_STAGE_H
@@ -39,12 +42,17 @@ const struct events *off_cpu_stage_written(const struct off_cpu_stage *off);
 struct stage *off_cpu_stage_begin(struct off_cpu_stage *off, struct record_sink *next);
 
 /*
- * Switches were not seen for a while: what waits has waited for an unknown time, which is counted. By the thread that
- * tells the stage, after stage_hand_on() with wait.
+ * Switches were not seen for a while: what waits has waited for an unknown time. By the thread that tells the stage,
+ * after stage_hand_on() with wait.
  */
 void off_cpu_stage_interrupted(struct off_cpu_stage *off);
-/* Until when waits last that are not over at the end, on the samples' clock. Not called: until the last record. */
-void off_cpu_stage_ends_at(struct off_cpu_stage *off, uint64_t time_ns);
+/*
+ * Switches count from then on, on the samples' clock; UINT64_MAX: not before this is called again. At first all do. This
+ * and the next: by any thread.
+ */
+void off_cpu_stage_count_from(struct off_cpu_stage *off, uint64_t time_ns);
+/* No switch after that counts, until the one above is called. Waits that are not over at the end last until then. */
+void off_cpu_stage_count_until(struct off_cpu_stage *off, uint64_t time_ns);
 /* Stacks that were held at once, at most. */
 size_t off_cpu_stage_stacks(const struct off_cpu_stage *off);
 /* After the stage's end. */

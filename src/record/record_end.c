@@ -251,22 +251,6 @@ static void count_off_cpu(struct recording *rec)
 		off_cpu_stage_count(rec->off_cpu, &rec->totals->off_cpu);
 }
 
-/* Waits that are not over last until now, on the samples' clock, which the kernel tells unless -k chose another. */
-static void end_waits(struct recording *rec)
-{
-	const struct sampling *sampling = &rec->plan->sampling;
-	uint64_t wall_ns, end_ns = 0;
-	struct timespec t;
-
-	if (!rec->off_cpu || rec->start_ns == NEVER_NS)
-		return;
-	if (!sampling->has_clockid)
-		clock_moment(rec->plan->kern->sys, &wall_ns, &end_ns);
-	else if (!clock_gettime(sampling->clockid, &t))
-		end_ns = (uint64_t)timespec_ns(&t);
-	off_cpu_stage_ends_at(rec->off_cpu, end_ns);
-}
-
 int recording_end(struct recording *rec)
 {
 	struct last_read last = { .rec = rec };
@@ -276,10 +260,9 @@ int recording_end(struct recording *rec)
 
 	last.v = xcalloc(rec->events.n + 1, sizeof(*last.v));
 	counters_stopped_cpus(&rec->set, &last.stopped);
-	counters_disable(&rec->set);
+	recording_disable(rec);
 	if (rec->start_ns != NEVER_NS)
 		elapsed_ns = now_ns() - rec->start_ns;
-	end_waits(rec);
 	/* An earlier failure has been reported already. */
 	if (rec->rc)
 		rec->err = &again;

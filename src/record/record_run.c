@@ -95,7 +95,7 @@ static int control_enable(void *data, const char *words)
 	rec->removal_look_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
 		rec->start_ns = rec->removal_look_ns;
-	return counters_enable(&rec->set);
+	return recording_enable(rec);
 }
 
 static int control_disable(void *data, const char *words)
@@ -103,7 +103,7 @@ static int control_disable(void *data, const char *words)
 	struct recording *rec = data;
 
 	(void)words;
-	return counters_disable(&rec->set);
+	return recording_disable(rec);
 }
 
 static int control_ping(void *data, const char *words)

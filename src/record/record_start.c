@@ -383,6 +383,39 @@ static void describe(struct recording *rec)
 
 /* ---- going ---- */
 
+/* Now, on the samples' clock, which the kernel tells unless -k chose another; or `unknown_ns`. */
+static uint64_t samples_now_ns(const struct recording *rec, uint64_t unknown_ns)
+{
+	const struct sampling *sampling = &rec->plan->sampling;
+	uint64_t wall_ns, clock_ns = unknown_ns;
+	struct timespec t;
+
+	if (!sampling->has_clockid)
+		clock_moment(rec->plan->kern->sys, &wall_ns, &clock_ns);
+	else if (!clock_gettime(sampling->clockid, &t))
+		clock_ns = (uint64_t)timespec_ns(&t);
+	return clock_ns;
+}
+
+int recording_enable(struct recording *rec)
+{
+	int rc;
+
+	if (!rec->off_cpu)
+		return counters_enable(&rec->set);
+	off_cpu_stage_count_from(rec->off_cpu, UINT64_MAX);
+	rc = counters_enable(&rec->set);
+	off_cpu_stage_count_from(rec->off_cpu, samples_now_ns(rec, 0));
+	return rc;
+}
+
+int recording_disable(struct recording *rec)
+{
+	if (rec->off_cpu)
+		off_cpu_stage_count_until(rec->off_cpu, samples_now_ns(rec, UINT64_MAX));
+	return counters_disable(&rec->set);
+}
+
 int recording_begin(struct recording *rec)
 {
 	int rc = 0;
@@ -390,7 +423,7 @@ int recording_begin(struct recording *rec)
 	rec->delay_until_ns = NEVER_NS;
 	watch_duration(&rec->watch, rec->plan->duration_ns);
 	if (!starts_with_exec(rec) && rec->plan->delay_ms >= 0)
-		rc = counters_enable(&rec->set);
+		rc = recording_enable(rec);
 	rec->removal_look_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
 		rec->start_ns = rec->removal_look_ns;

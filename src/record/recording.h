@@ -58,6 +58,12 @@ struct recording {
 
 /* record_start.c */
 
+/*
+ * Starts the events, and stops them: one CPU after the other. Switches count from when all of them run up to when the
+ * first one is told to stop (off_cpu_stage.h). 0 or a negative errno.
+ */
+int recording_enable(struct recording *rec);
+int recording_disable(struct recording *rec);
 /* Sampling begins, by now or by the exec that follows. */
 int recording_begin(struct recording *rec);
 /* --exclude-perf: sets the filters of tracepoints (see open_options.filters_later), which leave out pstat's threads. */

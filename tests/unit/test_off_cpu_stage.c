@@ -263,7 +263,7 @@ static void short_waits_are_counted(void **state)
 	leave(b, 7, 200, 0);
 	come_back(b, 7, 250, 0);
 	leave(b, 7, 300, 0);
-	off_cpu_stage_ends_at(b->off, 320);
+	off_cpu_stage_count_until(b->off, 320);
 	totals = tell_end(b);
 	assert_int_equal(b->out.n, 1);
 	assert_int_equal(b->out.v[0].period, 50);
@@ -284,7 +284,7 @@ static void open_waits_last_until_the_end(void **state)
 		leave(b, 8, 150, 1);
 		tell_task(b, RECORD_FORK, 9, 180);
 		if (told)
-			off_cpu_stage_ends_at(b->off, 1000);
+			off_cpu_stage_count_until(b->off, 1000);
 		totals = tell_end(b);
 		assert_int_equal(b->out.n, 2);
 		assert_int_equal(totals.open, 2);
@@ -374,6 +374,49 @@ static void interrupted_waits_have_no_length(void **state)
 	totals = tell_end(b);
 	assert_int_equal(totals.begun_before, 1);
 	assert_int_equal(totals.ns, 1);
+	end(b);
+}
+
+/*
+ * Thread 7 comes back and leaves where the events don't run yet, or no longer: what is seen of it looks like one long
+ * wait, or like a return of a thread that runs.
+ */
+static void only_what_all_cpus_saw_counts(void **state)
+{
+	struct bench *b = begin((struct off_cpu_stage_options){ 0 });
+	struct off_cpu_totals totals;
+
+	(void)state;
+	off_cpu_stage_count_from(b->off, UINT64_MAX);
+	leave(b, 7, 100, 0);
+	leave(b, 7, 140, 0);
+	come_back(b, 8, 150, 1);
+	off_cpu_stage_count_from(b->off, 200);
+	come_back(b, 7, 190, 0);
+	come_back(b, 8, 190, 1);
+	come_back(b, 8, 250, 1);
+	leave(b, 7, 260, 0);
+	come_back(b, 7, 261, 0);
+	leave(b, 7, 300, 0);
+	leave(b, 8, 300, 1);
+	leave(b, 9, 310, 1);
+	off_cpu_stage_count_until(b->off, 400);
+	off_cpu_stage_count_until(b->off, 500);
+	come_back(b, 8, 450, 0);
+	leave(b, 8, 460, 0);
+	come_back(b, 9, 470, 0);
+	tell_exec(b, 9, 475);
+	tell_task(b, RECORD_EXIT, 9, 480);
+	leave(b, 9, 490, 0);
+	tell_round(b);
+	tell_round(b);
+	totals = tell_end(b);
+	assert_int_equal(totals.begun_before, 1);
+	assert_int_equal(totals.unpaired + totals.backwards + totals.no_stack, 0);
+	assert_int_equal(totals.waits, 4);
+	assert_int_equal(totals.open, 3);
+	assert_int_equal(totals.ns, 1 + 100 + 100 + 90);
+	assert_int_equal(b->out.n, 4);
 	end(b);
 }
 
@@ -487,7 +530,7 @@ static void run_machine(uint64_t seed, size_t held_bytes)
 		open_ns += out_ns[tid] ? m->now_ns + 5 - out_ns[tid] : 0;
 		n_open += out_ns[tid] != 0;
 	}
-	off_cpu_stage_ends_at(b->off, m->now_ns + 5);
+	off_cpu_stage_count_until(b->off, m->now_ns + 5);
 	totals = tell_end(b);
 	assert_int_equal(totals.unpaired + totals.backwards + totals.no_stack, 0);
 	assert_int_equal(totals.open, n_open);
@@ -544,6 +587,7 @@ int main(void)
 		cmocka_unit_test(lost_records_are_counted),
 		cmocka_unit_test(threads_end_and_begin),
 		cmocka_unit_test(interrupted_waits_have_no_length),
+		cmocka_unit_test(only_what_all_cpus_saw_counts),
 		cmocka_unit_test(broken_records_are_lost),
 		cmocka_unit_test(rings_in_any_order),
 		cmocka_unit_test(ended_threads_are_forgotten),
