@@ -223,13 +223,19 @@ static int sample_in_order(void *context, struct replay *replay, const struct re
 
 	(void)replay;
 	(void)err;
-	if (waiter->ended || !is_watched(off, sample->sample->time_ns)) {
+	if (waiter->ended || sample->sample->time_ns > atomic_load(&off->until_ns)) {
 		stack_put(off, stack);
 		return 0;
 	}
 	stack_put(off, waiter->stack);
 	waiter->stack = stack;
 	return 0;
+}
+
+static void drop_stack(struct off_cpu_stage *off, struct waiter *waiter)
+{
+	stack_put(off, waiter->stack);
+	waiter->stack = NULL;
 }
 
 static void goes_out(struct off_cpu_stage *off, struct waiter *waiter, const struct record_body *body)
@@ -257,8 +263,7 @@ static int comes_back(struct off_cpu_stage *off, struct waiter *waiter, const st
 		rc = write_wait(off, waiter, body->id.time_ns - waiter->out_ns, body->id.time_ns, body->id.cpu, out,
 				err);
 	waiter->state = WAITER_RUNNING;
-	stack_put(off, waiter->stack);
-	waiter->stack = NULL;
+	drop_stack(off, waiter);
 	return rc;
 }
 
@@ -277,6 +282,8 @@ static int switch_in_order(struct off_cpu_stage *off, const struct record *recor
 		rc = comes_back(off, waiter, body, &comeback->out, err);
 	else if (counts)
 		goes_out(off, waiter, body);
+	else if (waiter && waiter->state != WAITER_WAITING)
+		drop_stack(off, waiter);
 	if (comeback) {
 		comeback->next = off->done;
 		off->done = comeback;
