@@ -448,7 +448,7 @@ static int round_ends(void *data, struct str *err)
 	return rc;
 }
 
-/* Its sample has the time of the last record, as nothing older may follow what has been handed on. */
+/* Writes one whose sample has the time of the last record, as nothing older may follow what has been handed on. */
 static int write_open_wait(struct off_cpu_stage *off, const struct waiter *waiter, struct str *out, struct str *err)
 {
 	uint64_t until_ns = atomic_load(&off->until_ns), waits = off->totals.waits;
@@ -457,7 +457,7 @@ static int write_open_wait(struct off_cpu_stage *off, const struct waiter *waite
 
 	if (!waiter || waiter->state != WAITER_WAITING)
 		return 0;
-	/* It may have left just before the end was known, and after it. */
+	/* A thread may have left after the end, while that was not known yet. */
 	rc = write_wait(off, waiter, end_ns > waiter->out_ns ? end_ns - waiter->out_ns : 0,
 			end_ns > off->newest_ns ? end_ns : off->newest_ns, waiter->cpu, out, err);
 	off->totals.open += off->totals.waits - waits;

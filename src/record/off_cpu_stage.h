@@ -47,8 +47,8 @@ struct stage *off_cpu_stage_begin(struct off_cpu_stage *off, struct record_sink 
  */
 void off_cpu_stage_interrupted(struct off_cpu_stage *off);
 /*
- * Switches count from then on, on the samples' clock; UINT64_MAX: not before this is called again. At first all do. This
- * and the next: by any thread.
+ * Switches count from then on, on the samples' clock; UINT64_MAX: not before this is called again. At first all do.
+ * This and the next: by any thread.
  */
 void off_cpu_stage_count_from(struct off_cpu_stage *off, uint64_t time_ns);
 /* No switch after that counts, until the one above is called. Waits that are not over at the end last until then. */
