@@ -9,7 +9,8 @@ and file; and the rows of the report, with their shares. What differs by intent:
 
 - return addresses: perf shows those that it unwinds from stacks less one, and the one that it adds to frame
   pointers from the link register; pstat shows all as they are
-- the link register: where its function has saved it, perf may add it nevertheless, and so have a caller twice
+- the link register: where its function has saved it, perf may add it nevertheless, and so have a caller twice, or
+  a place in the same function to which an earlier call has returned
 - a call at a function's end returns to the next function: perf names that, pstat the one that called
 - addresses without a name: perf's rows have them as the process did when they are callers, and as in the
   file when they are sampled; pstat's always as in the file
@@ -29,6 +30,8 @@ OUT = os.path.join(LAB, "out")
 FIELDS = "comm,pid,tid,time,period,event,ip,sym,symoff,dsoff"
 FRAME = re.compile(r"\s+([0-9a-f]+) (.*?)(?:\+0x([0-9a-f]+))? \((.*)\)$")
 ROW = re.compile(r" *[0-9.]+% ")
+
+SAME_FUNCTION = 1024 # addresses without a name that are so near are taken for one function's
 
 Frame = collections.namedtuple("Frame", "ip name offset dso")
 Sample = collections.namedtuple("Sample", "head frames")
@@ -67,11 +70,19 @@ def samples(script):
     return found
 
 
+def returned_to(own, link):
+    """Is the link register's address in the sample's own function? There a call has returned: no caller is there."""
+    return own.dso == link.dso and own.name == link.name and \
+        (own.name != "[unknown]" or abs(own.ip - link.ip) < SAME_FUNCTION)
+
+
 def told_apart(perf, pstat, stacks):
     """None, or how the frames of one sample differ; of a sampled stack, return addresses are one less, of
     frame pointers that of the link register."""
     if not stacks:
         perf = [a for a, caller in zip(perf, perf[1:] + [None]) if not caller or a.ip != caller.ip - 1]
+        if len(perf) == len(pstat) + 1 and returned_to(perf[0], perf[1]):
+            del perf[1]
     if len(perf) != len(pstat):
         return "%d frames, not %d: %s, not %s" % (len(pstat), len(perf), pstat[:3], perf[:3])
     from_link = False
