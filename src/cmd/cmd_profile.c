@@ -61,7 +61,9 @@ static void add_head(const struct profile_run *run, struct str *out)
 	const struct record_plan *plan = run->live.plan;
 	const struct target_spec *target = &plan->target;
 
-	if (!words->sampled)
+	if (plan->sampling.wall)
+		str_add(out, "Tracing wall-clock time (us)");
+	else if (!words->sampled)
 		str_add(out, "Tracing off-CPU time (us)");
 	else if (plan->sampling.period)
 		str_addf(out, "Sampling every %" PRIu64 " events", plan->sampling.period);

@@ -46,6 +46,8 @@ const struct option_row profile_options[] = {
 	  .call = take_filter },
 	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, not the default event",
 	  PLAN(sampling.off_cpu) },
+	{ OPTION_FLAG, 0, "wall", NULL, "time on CPUs and off them as one event, wall-clock",
+	  PLAN(sampling.wall) },
 	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are left out (default 0)",
 	  .call = take_off_cpu_least },
 	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,bytes]|lbr|no", "how stacks are found (fp)", .value = VALUE_ONE_OF,
@@ -172,8 +174,9 @@ int profile_words_complete(struct profile_words *words)
 	report->stacks = !report->stdio && !report->folded && !report->json && !is_export(report);
 	if (sampling->period && (sampling->freq_hz || sampling->freq_max))
 		return bad_usage("profile: --frequency and --count: give one of them");
-	if (words->bpf && sampling->off_cpu)
-		return bad_usage("profile: --engine bpf counts no waits; --off-cpu has them by rings");
+	if (words->bpf && (sampling->off_cpu || sampling->wall))
+		return bad_usage("profile: --engine bpf counts no waits; %s has them by rings",
+				 sampling->wall ? "--wall" : "--off-cpu");
 	choose_target(words);
 	status = report_words_finish(report);
 	if (!status)

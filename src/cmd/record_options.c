@@ -390,7 +390,8 @@ const struct option_row record_options[] = {
 	  SAMPLING(exclude_perf) },
 
 	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, too: an event offcpu-time", SAMPLING(off_cpu) },
-	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are counted only (default 500)",
+	{ OPTION_FLAG, 0, "wall", NULL, "time on CPUs and off them as one event, wall-clock", SAMPLING(wall) },
+	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are counted only (default 500; --wall 0)",
 	  .call = take_off_cpu_least },
 
 	{ .kind = OPTION_GROUP, .help = "What to record" },
@@ -641,6 +642,14 @@ static bool off_cpu_cgroups(const struct recording_words *w)
 	return w->plan.sampling.off_cpu && w->what.has_cgroups;
 }
 
+/* The waits are in ns, as the clocks' samples. */
+static bool wall_of_others(const struct recording_words *w)
+{
+	const struct event_list *events = &w->what.events;
+
+	return w->plan.sampling.wall && (events->n > 1 || (events->n && !event_is_clock(&events->v[0])));
+}
+
 static bool off_cpu_limit_alone(const struct recording_words *w)
 {
 	return w->has_off_cpu_least && !w->plan.sampling.off_cpu;
@@ -684,7 +693,8 @@ static const struct recording_conflict {
 	{ symbols_in_many, "--symbols-in-file: it is for one file, not for those of --switch-output\n"
 			   "pstat archive --into-recording -i FILE puts them into one afterwards" },
 	{ off_cpu_cgroups, "--off-cpu and --cgroup: a cgroup's events do not see when its threads come back" },
-	{ off_cpu_limit_alone, "--off-cpu-thresh: it needs --off-cpu" },
+	{ off_cpu_limit_alone, "--off-cpu-thresh: it needs --off-cpu or --wall" },
+	{ wall_of_others, "--wall: its event is a clock, cpu-clock or task-clock, alone" },
 	{ latency_of_cpus, "--latency: it counts a program's threads that run at once, not what CPUs run\n"
 			   "give a command, -p or -t, without -a, -C and -G" },
 	{ threads_per_thread, "--per-thread and --threads: rings of threads belong to no CPU" },
@@ -704,12 +714,13 @@ static int check(const struct recording_words *words, struct str *err)
 static int add_default_event(struct recording_words *words, struct str *err)
 {
 	struct event_list *events = &words->what.events;
+	const bool wall = words->plan.sampling.wall;
 	int rc;
 
-	if (events->n || words->no_default_event)
+	if (events->n || (words->no_default_event && !wall))
 		return 0;
-	rc = event_list_parse(events, "cycles:P", &words->what.kern->host, err);
-	for (size_t i = 0; i < events->n; i++)
+	rc = event_list_parse(events, wall ? "cpu-clock" : "cycles:P", &words->what.kern->host, err);
+	for (size_t i = 0; i < events->n && !wall; i++)
 		events->v[i].attr.exclude_guest = 1;
 	return rc;
 }
@@ -757,11 +768,24 @@ static void choose_path(struct recording_words *words)
 		plan->path = name_changes ? "perf.data" : recording_target(NULL);
 }
 
+/* Sums are of all the time only with all of the waits. */
+static void imply_off_cpu(struct recording_words *words)
+{
+	struct sampling *sampling = &words->plan.sampling;
+
+	if (!sampling->wall)
+		return;
+	sampling->off_cpu = true;
+	if (!words->has_off_cpu_least)
+		sampling->off_cpu_least_ns = 0;
+}
+
 int recording_words_complete(struct recording_words *words, struct str *err)
 {
 	int rc;
 
 	imply_all_cpus(words);
+	imply_off_cpu(words);
 	choose_path(words);
 	rc = check(words, err);
 	if (!rc)

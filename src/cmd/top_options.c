@@ -91,6 +91,8 @@ const struct option_row top_options[] = {
 	{ OPTION_CALL, 'c', "count", "n", "a sample every n events", .call = take_period },
 	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, not the default event",
 	  PLAN(sampling.off_cpu) },
+	{ OPTION_FLAG, 0, "wall", NULL, "time on CPUs and off them as one event, wall-clock",
+	  PLAN(sampling.wall) },
 	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are left out (default 0)",
 	  .call = take_off_cpu_least },
 	{ OPTION_FLAG, 'g', NULL, NULL, "callchains by frame pointers", FIELD(record.call_graph) },
@@ -217,7 +219,8 @@ static void add_defaults(struct top_words *words)
 		query->rows_max = lines - HEAD_LINES;
 	query->samples_over = (uint64_t)words->count_filter;
 	if (!query->sort)
-		query->sort = words->record.branches || words->record.plan.sampling.branch_filter ? NULL : "dso,symbol";
+		query->sort = words->record.branches || words->record.plan.sampling.branch_filter ? NULL :
+			      words->record.plan.sampling.wall ? "state,dso,symbol" : "dso,symbol";
 }
 
 int top_words_complete(struct top_words *words)

@@ -216,6 +216,13 @@ bool event_is_off_cpu(const struct data_event *event);
  * says whether the thread was preempted or waited.
  */
 bool event_has_waits(const struct data_event *event);
+/* A clock of the kernel's own, cpu-clock or task-clock: its samples stand for ns on a CPU. */
+bool event_is_cpu_time(const struct data_event *event);
+/*
+ * The event's samples are all of the threads' time, in ns (pstat record --wall): on a CPU as a clock samples it, and
+ * waits, whose records have MISC_SWITCH_OUT.
+ */
+bool event_is_wall_clock(const struct data_event *event);
 /* sample.has of the event's samples. */
 uint64_t event_sample_has(const struct data_event *event);
 

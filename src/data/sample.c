@@ -294,6 +294,19 @@ bool event_has_waits(const struct data_event *event)
 	       event->name && !strcmp(event->name, "offcpu-time");
 }
 
+bool event_is_cpu_time(const struct data_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
+bool event_is_wall_clock(const struct data_event *event)
+{
+	return event_is_cpu_time(event) && event->name && !strcmp(event->name, "wall-clock");
+}
+
 bool event_is_off_cpu(const struct data_event *event)
 {
 	return event_has_waits(event) && (event->attr.sample_type & PERF_SAMPLE_RAW);

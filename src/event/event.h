@@ -151,6 +151,8 @@ bool event_is_kernel_only(const struct event *event);
 bool event_own_code(const struct event *event, const struct host_paths *host,
 		    struct perf_event_attr *attr);
 
+/* The kernel's own clocks of CPU time, cpu-clock and task-clock: they count ns. */
+bool event_is_clock(const struct event *event);
 /*
  * Does its PMU name the CPUs on which it is opened for others (cpumask)? Where one of these goes offline the kernel
  * moves the event to another.

@@ -234,7 +234,7 @@ static int fill_table(struct database *d, const char *table, unsigned n_columns,
 static void fill_frame(struct database *d, struct db_insert *row, uint32_t number, uint32_t location,
 		       const struct frame *frame, bool inlined)
 {
-	static const char *const kinds[FRAME_KINDS] = { "inlined", "unknown", "kernel", "jit", "user" };
+	static const char *const kinds[FRAME_KINDS] = { "inlined", "unknown", "kernel", "jit", "user", "waiting" };
 	const struct location_row *at = &d->export->session.locations->v[location];
 	const struct symbol *symbol = frame->symbol;
 

@@ -9,7 +9,8 @@
  *	  "events": [ {               one per event that has samples
  *	    "name": text, "samples", "period": number: sums of the rows,
  *	    "files": [ text, ... ]    of code and of source; the first is "": not known
- *	    "frames": { "name": [ text, ... ], "kind": [ 0 inlined, 1 unknown, 2 kernel, 3 made at run time, 4 user ],
+ *	    "frames": { "name": [ text, ... ], "kind": [ 0 inlined, 1 unknown, 2 kernel, 3 made at run time, 4 user,
+ *	                                  5 waiting ],
  *	        "file", "source": [ numbers of files ], "line": [ 0: not known ] },
  *	    "nodes": { "depth", "frame": [ ... ] }   of the tree in the order of a walk, without its root
  *	    "groups": [ text, ... ]   what -s tells apart beside code, such as threads' names
@@ -446,6 +447,7 @@ static const struct {
 	[FRAME_KERNEL] = { "kernel", " (kernel)", "[k] ", "#6eb9e8", "<path d=\"M0 8L8 0\"/>" },
 	[FRAME_JIT] = { "jit", " (made at run time)", "[j] ", "#d796be", "<path d=\"M3 0V8\"/>" },
 	[FRAME_USER] = { "user", " (user)", "", "#e9aa3c", "" },
+	[FRAME_WAITING] = { "waiting", " (off the CPU)", "", "#d8d4ee", "<path d=\"M0 3H8M0 6H8\"/>" },
 	[LOOK_MORE] = { "more", " more than before", "+ ", "#e16e55", "<path d=\"M0 8L8 0\"/>" },
 	[LOOK_LESS] = { "less", " less", "- ", "#699be1", "<path d=\"M0 0L8 8\"/>" },
 	[LOOK_SAME] = { "same", " no certain change", "", "#c8c8c8", "" },

@@ -9,6 +9,7 @@ const LOOKS = {
 	"kernel": { color: [110, 185, 232], mark: "[k] ", name: "kernel [k], stripes" },
 	"inlined": { color: [90, 195, 160], mark: "[i] ", name: "inlined [i], dots" },
 	"made at run time": { color: [215, 150, 190], mark: "[j] ", name: "made at run time [j], bars" },
+	"waiting": { color: [216, 212, 238], mark: "", name: "waiting (off the CPU), level lines" },
 	"unknown": { color: [175, 175, 175], mark: "[?] ", name: "unknown [?], crosses" },
 	"more": { color: [225, 110, 85], mark: "+ ", name: "more than before [+], rising lines" },
 	"less": { color: [105, 155, 225], mark: "- ", name: "less [-], falling lines" },
@@ -36,6 +37,10 @@ function drawPattern(kind) {
 		line(0, 0, 8, 8);
 		line(-2, 6, 2, 10);
 		line(6, -2, 10, 2);
+	}
+	if (kind === "waiting") {
+		line(0, 2.5, 8, 2.5);
+		line(0, 6.5, 8, 6.5);
 	}
 	if (kind === "made at run time")
 		line(2.5, 0, 2.5, 8);

@@ -8,7 +8,7 @@
  */
 "use strict";
 
-const KINDS = ["inlined", "unknown", "kernel", "made at run time", "user"];
+const KINDS = ["inlined", "unknown", "kernel", "made at run time", "user", "waiting"];
 /* enum diff_verdict */
 const CERTAIN = 3;
 

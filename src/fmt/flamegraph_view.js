@@ -445,7 +445,8 @@
 		data.events.forEach(event => $("event").append(new Option(event.name)));
 		$("event_label").hidden = data.events.length < 2;
 		const kinds = data.events.some(event => event.diff) ? ["more", "less", "no certain change"] :
-			["user", "inlined", "kernel", "made at run time", "unknown"];
+			["user", "inlined", "kernel", "made at run time", "unknown"].concat(
+				data.events.some(event => event.frames.kind.includes(5)) ? ["waiting"] : []);
 		for (const kind of kinds) {
 			const entry = document.createElement("span"), swatch = document.createElement("canvas");
 			const pen = prepare(swatch, 26, 14);

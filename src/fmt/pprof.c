@@ -105,15 +105,10 @@ static uint64_t pprof_location(struct pprof *p, uint32_t location)
 
 /* ---- events ---- */
 
-/* cpu-clock and task-clock count nanoseconds; what else has a unit counts parts of it. */
+/* Clocks and waits count nanoseconds; what else has a unit counts parts of it. */
 static const char *unit_of(const struct data_event *event)
 {
-	const struct perf_event_attr *attr = &event->attr;
-
-	return attr->type == PERF_TYPE_SOFTWARE &&
-			       (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK) ?
-		       "nanoseconds" :
-		       "count";
+	return event_is_cpu_time(event) || event_has_waits(event) ? "nanoseconds" : "count";
 }
 
 static void add_event(struct pprof *p, const struct data_event *event, const struct cells *cells)

@@ -182,6 +182,14 @@ static bool only_tracepoints(const struct events *events)
 	return events->n;
 }
 
+static bool has_wall_clock(const struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (event_is_wall_clock(events->v[i]))
+			return true;
+	return false;
+}
+
 static const char *default_sort(const struct question *question)
 {
 	if (question->query.needs & NEED_STACKS)
@@ -193,6 +201,8 @@ static const char *default_sort(const struct question *question)
 		return "comm,dso_from,symbol_from,symbol_to,cycles";
 	if (only_tracepoints(question->recording->events))
 		return "trace";
+	if (has_wall_clock(question->recording->events))
+		return "comm,state,dso,symbol";
 	return "comm,dso,symbol";
 }
 
@@ -719,6 +729,8 @@ static void choose_facts(struct question *question)
 	}
 	if (has_latency(question))
 		question->shape.facts |= FACT(PARALLELISM);
+	if (has_wall_clock(question->recording->events))
+		question->shape.facts |= FACT(STATE);
 	if (has_field(question, "overhead_sys") || has_field(question, "overhead_us") ||
 	    has_field(question, "overhead_guest_sys") ||
 	    has_field(question, "overhead_guest_us"))
@@ -906,7 +918,8 @@ struct profile_options question_profile(const struct question *question, unsigne
 	if (whole) {
 		/* Live branches are too many for cells with all facts. Other questions have the same filters. */
 		options.shape.facts |= live && options.shape.branches ? filter_facts(&query->filters) :
-									 PROFILE_WHOLE & ~FACT(BUCKET);
+									 (PROFILE_WHOLE & ~FACT(BUCKET)) |
+									 (question->shape.facts & FACT(STATE));
 		options.filters = filters_of_reading(&options.filters);
 	}
 	return options;

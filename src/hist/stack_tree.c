@@ -20,6 +20,7 @@ struct stack_maker {
 	struct table *table;
 	const struct cells *cells;
 	const struct stack_tree_options *options;
+	bool wall_clock; /* the event's waits have a frame of their own */
 	struct str text;
 	/* of frames and nodes */
 	struct index frame_ix, node_ix;
@@ -187,8 +188,8 @@ static uint32_t add_stack(struct stack_maker *maker, uint32_t stack)
 	return node;
 }
 
-/* The node where a cell was sampled. */
-static uint32_t cell_node(struct stack_maker *maker, size_t cell)
+/* The node of a cell's code. */
+static uint32_t code_node(struct stack_maker *maker, size_t cell)
 {
 	uint32_t stack = (uint32_t)cell_fact(maker->cells, cell, FACT_STACK);
 	uint32_t location = (uint32_t)cell_fact(maker->cells, cell, FACT_LOCATION);
@@ -200,6 +201,19 @@ static uint32_t cell_node(struct stack_maker *maker, size_t cell)
 	}
 	maker->location_samples[location_at(maker, location)] += n;
 	return add_location(maker, 0, location);
+}
+
+/* The node where a cell was sampled; of waits one that says so, below their code's. */
+static uint32_t cell_node(struct stack_maker *maker, size_t cell)
+{
+	const uint64_t state = maker->wall_clock ? cell_fact(maker->cells, cell, FACT_STATE) : TASK_RUNNING;
+	const uint32_t node = code_node(maker, cell);
+
+	if (state == TASK_RUNNING)
+		return node;
+	str_reset(&maker->text);
+	str_add(&maker->text, state == TASK_PREEMPTED ? "[preempted]" : "[waiting]");
+	return add_child(maker, node, add_frame(maker, add_text(maker), FRAME_WAITING));
 }
 
 /* ---- the order of a walk ---- */
@@ -640,6 +654,7 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 		       const struct stack_tree_options *options)
 {
 	const struct session *session = table->session;
+	const struct data_event *event = session->recording->events->v[hist->event->index + member];
 	struct stack_tree *tree = xcalloc(1, sizeof(*tree));
 
 	*maker = (struct stack_maker){
@@ -647,7 +662,8 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 	};
 	tree->texts = texts_new();
 	tree->delimiter = UINT32_MAX;
-	tree->waits = event_has_waits(table->session->recording->events->v[hist->event->index + member]);
+	maker->wall_clock = event_is_wall_clock(event);
+	tree->waits = maker->wall_clock || event_has_waits(event);
 	texts_intern(tree->texts, "", 0);
 	VEC_GROW(tree->nodes, tree->n, tree->cap);
 	tree->nodes[tree->n++] = (struct stack_tree_node){ 0 };

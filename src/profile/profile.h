@@ -141,12 +141,13 @@ const struct symbol *location_symbol(struct session *session, uint32_t location)
 /* The address as it is shown without a name: of a kernel module from its start, the same after each boot. */
 uint64_t location_own_addr(const struct location_row *row);
 char location_level(const struct location_row *row); /* '.', 'k', 'g', 'u', 'H' */
-enum frame_kind { /* in this order: the first that fits */
+enum frame_kind { /* in this order: the first that fits; all but the last are of locations */
 	FRAME_INLINED,
 	FRAME_UNKNOWN, /* no function is known at the address */
 	FRAME_KERNEL,
 	FRAME_JIT, /* code made at run time */
 	FRAME_USER,
+	FRAME_WAITING, /* no code: what a thread did that waited */
 	FRAME_KINDS,
 };
 /* row NULL: a location that is not known; symbol: of one of its frames, or NULL. */

@@ -55,7 +55,8 @@ struct off_cpu_stage {
 	const struct events *recorded;
 	const struct data_event *event; /* of recorded */
 	struct events written;
-	const struct data_event *written_event;
+	const struct data_event *written_event; /* of the waits */
+	bool wall; /* that is the clock */
 	struct stage *stage;
 	struct off_cpu_totals totals;
 	uint64_t newest_ns;
@@ -197,7 +198,9 @@ static int write_wait(struct off_cpu_stage *off, const struct waiter *waiter, ui
 		take_stack(off, waiter->stack, &body);
 	if (waiter->preempted)
 		body.misc |= MISC_SWITCH_OUT_PREEMPT;
-	body.sample.id = waiter->id;
+	if (off->wall)
+		body.misc |= MISC_SWITCH_OUT;
+	body.sample.id = off->wall ? off->written_event->ids[0] : waiter->id;
 	body.sample.pid = waiter->pid;
 	body.sample.tid = waiter->tid;
 	body.sample.cpu = cpu;
@@ -481,23 +484,39 @@ static const struct stage_ops ops = { .take = take, .collect = collect, .round =
 
 /* ---- beginning and end ---- */
 
+static void rename_event(struct data_event *event, const char *name)
+{
+	free(event->name);
+	event->name = xstrdup(name);
+}
+
+/* The index of the event that the waits are samples of; that of the switches where there is no clock. */
+static size_t choose_written(const struct events *recorded, size_t event, bool wall)
+{
+	for (size_t i = 0; wall && i < recorded->n; i++)
+		if (event_is_cpu_time(recorded->v[i]) && recorded->v[i]->n_ids)
+			return i;
+	return event;
+}
+
 static void describe_written(struct off_cpu_stage *off, size_t event)
 {
+	size_t to = choose_written(off->recorded, event, off->options.wall);
 	struct events changed;
-	struct data_event *to;
 
+	off->wall = to != event;
 	/* Copied once more, so that all that follows from an attr is worked out anew. */
 	events_init(&changed);
 	events_copy(&changed, off->recorded);
-	to = changed.v[event];
-	to->attr.type = PERF_TYPE_SOFTWARE;
-	to->attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-	to->attr.context_switch = 0;
-	free(to->name);
-	to->name = xstrdup("offcpu-time");
+	changed.v[event]->attr.type = PERF_TYPE_SOFTWARE;
+	changed.v[event]->attr.config = off->wall ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_BPF_OUTPUT;
+	changed.v[event]->attr.context_switch = 0;
+	rename_event(changed.v[event], off->wall ? "dummy" : "offcpu-time");
+	if (off->wall)
+		rename_event(changed.v[to], "wall-clock");
 	events_copy(&off->written, &changed);
 	events_release(&changed);
-	off->written_event = off->written.v[event];
+	off->written_event = off->written.v[to];
 }
 
 struct off_cpu_stage *off_cpu_stage_new(const struct events *recorded, size_t event,

@@ -25,6 +25,8 @@ struct off_cpu_stage;
 
 struct off_cpu_stage_options {
 	uint64_t least_ns; /* shorter waits are counted and not written */
+	/* The waits are samples of the first event that is a clock of CPU time: wall-clock, see data/records.h. */
+	bool wall;
 	size_t held_bytes; /* of records that wait for their round, at most; 0: 64 MiB */
 };
 
@@ -36,7 +38,10 @@ struct off_cpu_stage *off_cpu_stage_new(const struct events *recorded, size_t ev
 					const struct off_cpu_stage_options *options);
 /* After its stage. NULL is nothing. */
 void off_cpu_stage_free(struct off_cpu_stage *off);
-/* The events of what comes out: the one of the switches is a software event called offcpu-time there. */
+/*
+ * The events of what comes out: the one of the switches is a software event called offcpu-time there; with `wall` a
+ * dummy, and the clock is called wall-clock.
+ */
 const struct events *off_cpu_stage_written(const struct off_cpu_stage *off);
 /* The stage before `next`, which is the caller's to tell; it goes with off. */
 struct stage *off_cpu_stage_begin(struct off_cpu_stage *off, struct record_sink *next);

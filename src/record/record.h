@@ -62,6 +62,7 @@ struct sampling {
 	bool overwrite;
 	bool off_cpu; /* --off-cpu: an event for the time that threads wait, see struct off_cpu_totals */
 	uint64_t off_cpu_least_ns; /* --off-cpu-thresh: shorter waits are counted and not written */
+	bool wall; /* --wall, with off_cpu: the waits are samples of the clock that is sampled */
 	bool starts_late; /* -D, --control: events wait, but what tasks do is recorded from the start */
 };
 

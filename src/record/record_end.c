@@ -120,6 +120,13 @@ static uint64_t stages_lost(const struct recording *rec)
 	return (rec->unwinds ? rec->unwinds->lost : 0) + (rec->off_cpu_joins ? rec->off_cpu_joins->lost : 0);
 }
 
+/* The event's samples have become those of another one: --wall. */
+static bool written_as_dummy(const struct data_event *event, const struct data_event *written)
+{
+	return written->attr.type == PERF_TYPE_SOFTWARE && written->attr.config == PERF_COUNT_SW_DUMMY &&
+	       event->attr.config != PERF_COUNT_SW_DUMMY;
+}
+
 /* Each ring's LOST records say whose record came next, not whose were lost: per event the kernel's
  * own count is better, and only their sum is compared with it. */
 static void count_events(struct recording *rec, const struct event_end *ends)
@@ -132,12 +139,13 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 	for (size_t i = 0; i < rec->events.n; i++) {
 		const struct event_counts *counts = &rec->file.total.v[i];
 		const struct event_counts *dropped = &rec->file.dropped.v[i];
-		const struct data_event *event = rec->events.v[i];
+		const struct data_event *event = rec->events.v[i], *written = rec->described.events->v[i];
+		const uint64_t waits = event_is_wall_clock(written) ? totals->off_cpu.waits : 0;
 		struct record_event_totals *to = &totals->events[i];
 
 		*to = (struct record_event_totals){
-			.name = xstrdup(event->name),
-			.tracking = rec->set.v[rec->counter_of[i]].event->tracking,
+			.name = xstrdup(written->name),
+			.tracking = rec->set.v[rec->counter_of[i]].event->tracking || written_as_dummy(event, written),
 			.samples = counts->samples,
 			.lost = (says_lost(event) ? ends[i].lost : counts->lost) + ends[i].told,
 			.throttled = counts->throttled,
@@ -146,7 +154,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 			.asked_hz = has_rate(rec, i) ? (double)event->attr.sample_freq : 0,
 		};
 		if (to->running_ns && to->asked_hz > 0)
-			to->achieved_hz = (double)(counts->samples + dropped->samples) * 1e9 /
+			to->achieved_hz = (double)(counts->samples + dropped->samples - waits) * 1e9 /
 					  (double)to->running_ns;
 		read += ends[i].lost;
 		told += counts->lost;

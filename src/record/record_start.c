@@ -474,7 +474,8 @@ static int open_unwinding(struct recording *rec)
 /* Makes the stage that joins switches to waits, where their event is open. It comes after the unwinding. */
 static void open_off_cpu(struct recording *rec)
 {
-	const struct off_cpu_stage_options options = { .least_ns = rec->plan->sampling.off_cpu_least_ns };
+	const struct off_cpu_stage_options options = { .least_ns = rec->plan->sampling.off_cpu_least_ns,
+						       .wall = rec->plan->sampling.wall };
 	const struct events *recorded = rec->unwind ? unwind_stage_written(rec->unwind) : &rec->events;
 
 	for (size_t i = 0; i < rec->events.n && !rec->off_cpu; i++)

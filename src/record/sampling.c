@@ -141,15 +141,9 @@ static bool hit_by_hit(const struct event *event)
 	       event->attr.type == PERF_TYPE_BREAKPOINT || !strcmp(event->source, "probe");
 }
 
-static bool is_clock(const struct event *event)
-{
-	return event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
-	       event->attr.config == PERF_COUNT_SW_TASK_CLOCK;
-}
-
 bool rate_is_reachable(const struct event *event)
 {
-	return !hit_by_hit(event) && (event->attr.type != PERF_TYPE_SOFTWARE || is_clock(event));
+	return !hit_by_hit(event) && (event->attr.type != PERF_TYPE_SOFTWARE || event_is_clock(event));
 }
 
 static void set_period(struct perf_event_attr *attr, uint64_t period)
@@ -402,9 +396,9 @@ static int set_event(const struct sampling_pass *p, struct event *event)
 	rc = rate_set(p->sampling, p->limit, event, p->notes, p->err);
 	/*
 	 * The kernel samples each hit of a tracepoint or software event, whatever its fixed period, as long as samples
-	 * have this field. The attr says what the period is.
+	 * have this field. The attr says what the period is, but for waits.
 	 */
-	if (!event->attr.freq && event->attr.sample_period > 1 && !p->sampling->period_field)
+	if (!event->attr.freq && event->attr.sample_period > 1 && !p->sampling->period_field && !p->sampling->wall)
 		event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	if (!rc)
 		rc = set_branches(p, event);

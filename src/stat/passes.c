@@ -396,13 +396,6 @@ void pass_plan_release(struct pass_plan *plan)
 
 /* ---- did the passes do the same? ---- */
 
-static bool is_clock(const struct event *event)
-{
-	return event->attr.type == PERF_TYPE_SOFTWARE &&
-	       (event->attr.config == PERF_COUNT_SW_TASK_CLOCK ||
-		event->attr.config == PERF_COUNT_SW_CPU_CLOCK);
-}
-
 static bool same_event(const struct event *a, const struct event *b)
 {
 	return a->kind == b->kind && !memcmp(&a->attr, &b->attr, sizeof(a->attr)) &&
@@ -417,14 +410,14 @@ static double noise(const struct pass_count *a, const struct pass_count *b)
 	if (a->values->n > 1 && b->values->n > 1)
 		return 2 + mean / 100 + t_quantile(0.999, (double)(a->values->n + b->values->n - 2)) *
 						sqrt(noise_a * noise_a + noise_b * noise_b);
-	if (is_clock(a->event))
+	if (event_is_clock(a->event))
 		return mean / 3 + 2 * (double)NS_PER_MS;
 	return mean / 10 + 4 * sqrt(mean);
 }
 
 static void add_value(struct str *text, const struct pass_count *count)
 {
-	if (is_clock(count->event))
+	if (event_is_clock(count->event))
 		str_addf(text, "%.2f msec", count->values->mean / (double)NS_PER_MS);
 	else
 		str_add_grouped(text, (uint64_t)(count->values->mean + 0.5));

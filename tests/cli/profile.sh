@@ -182,6 +182,11 @@ test_off_cpu()
 	has "says what it does" '^Tracing off-CPU time \(us\) of .*exact by user \+ kernel stack until it ends.$' "$out"
 	run "$PSTAT" profile -q --off-cpu --flamegraph=x.svg -- "$exact" sleeps:5
 	has "a picture of time" '[0-9] us, [0-9.]+ %' "$(<x.svg)"
+	run "$PSTAT" profile -q -f --wall -F 999 -- "$exact" spins:30 sleeps:5
+	has "both in one" 'exact;.*;\[waiting\] [0-9]+$' "$out"
+	check "most of what is not waiting is spinning" test "$(grep -v '\[[a-z]*\] [0-9]*$' <<<"$out" | folded /dev/stdin spins)" -gt 10000
+	run "$PSTAT" profile --wall --engine bpf 1
+	same "neither by the other engine" 129 "$status"
 	run "$PSTAT" profile --off-cpu --engine bpf 1
 	same "not by the other engine" 129 "$status"
 }

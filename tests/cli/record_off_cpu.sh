@@ -5,7 +5,7 @@
 # rights: test_without_stacks test_words
 . "${0%/*}/../lib.sh"
 need_paranoid 2
-waits=$WORK/waits
+waits=$WORK/waits exact=$WORK/exact
 
 record() { run "$PSTAT" record --off-cpu -e dummy "$@"; }
 
@@ -87,6 +87,50 @@ test_whole_machine()
 	has "waits of the machine" '^  off the CPU: [0-9]+ waits, ' "$err"
 	has_not "no record is missing" 'unknown length|without a stack' "$err"
 	same "idle CPUs do not wait" 0 "$("$PSTAT" script -i x -F tid,event 2>/dev/null | awk '/offcpu-time/ && $1 == 0' | wc -l)"
+}
+
+# spans RECORDING: of each thread its number, the ns of all its samples, and those from its exec or fork to its exit.
+spans()
+{
+	{
+		"$PSTAT" report -i "$1" -q --stdio --no-children -g none -F period -s tid 2>/dev/null | sed 's/^/sum /'
+		"$PSTAT" script -i "$1" --show-task-events 2>/dev/null
+	} | awk '
+		function ns(t) { sub(/:$/, "", t); return t * 1e9 }
+		$1 == "sum" && NF == 3 { split($3, task, ":"); sum[task[1]] = $2 }
+		/PERF_RECORD_COMM exec/ { from[$2] = ns($4) }
+		/PERF_RECORD_FORK/ && ns($4) { split($NF, p, /[(:)]+/); split($5, p, /[(:)]+/); from[p[3]] = ns($4) }
+		/PERF_RECORD_EXIT/ { to[$2] = ns($4) }
+		END { for (tid in to) printf "%d %d %d\n", tid, sum[tid], to[tid] - from[tid] }'
+}
+
+# Time on a CPU is sampled each 50 us: on a machine that gives none for a while, fewer samples come, never more.
+test_wall()
+{
+	local tid sum span least most
+
+	need_paranoid 1
+	record_wall() { run "$PSTAT" record -q --wall -c 50000 -o x "$@"; }
+	record_wall -- "$exact" threads:2 spins:40
+	same "status" 0 "$status"
+	same "three threads" 3 "$(spans x | wc -l)"
+	while read -r tid sum span; do
+		check "thread $tid: $sum ns of the $span that it lived" test "$sum" -gt 0 -a "$sum" -le $((span + span / 50 + 100000))
+	done < <(spans x)
+	record_wall --call-graph dwarf -- "$waits" 5
+	read -r _ least most < <(grep '^sleeps ' <<<"$out")
+	folded=$("$PSTAT" report -i x --folded 2>/dev/null)
+	same "one event" wall-clock "$("$PSTAT" evlist -i x | grep -v dummy)"
+	between "a wait's function has all that it slept" $((least / 1000)) $((most / 1000)) \
+		"$(awk '/;sleeps;.*;\[waiting\] / { sum += $NF } END { print sum }' <<<"$folded")"
+	has "the state is a column" '^ +[0-9.]+% +waits +waiting +libc' \
+		"$("$PSTAT" report -i x --stdio --no-children -g none 2>/dev/null)"
+	"$PSTAT" report -i x --flamegraph=x.html 2>/dev/null
+	"$PSTAT" report -i x --flamegraph=x.svg 2>/dev/null
+	has "the page knows waits" '"\[waiting\]"' "$(<x.html)"
+	has "and so does the picture" 'class="waiting"' "$(<x.svg)"
+	fails_with 129 '--wall: its event is a clock' "$PSTAT" record --wall -e page-faults true
+	fails_with 129 '--wall: its event is a clock' "$PSTAT" record --wall -e cpu-clock,task-clock true
 }
 
 test_switch_events_stay()

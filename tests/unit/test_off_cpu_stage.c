@@ -23,7 +23,9 @@ struct wait {
 struct out {
 	struct record_sink sink;
 	struct decoder decoder;
-	struct wait v[8192]; /* samples of offcpu-time */
+	uint64_t id; /* of the event that waits are samples of, and its name */
+	const char *name;
+	struct wait v[8192]; /* its samples */
 	size_t n, n_others;
 	unsigned rounds;
 	uint64_t newest_ns, round_ns, before_ns; /* the newest time so far; when the last two rounds ended */
@@ -44,11 +46,11 @@ static int out_take(struct record_sink *sink, const void *records, size_t n, str
 		assert_true(!body.id.time_ns || body.id.time_ns >= out->before_ns);
 		if (body.id.time_ns > out->newest_ns)
 			out->newest_ns = body.id.time_ns;
-		if (record.type != RECORD_SAMPLE || body.sample.id != ID) {
+		if (record.type != RECORD_SAMPLE || body.sample.id != out->id) {
 			out->n_others++;
 			continue;
 		}
-		assert_string_equal(body.event->name, "offcpu-time");
+		assert_string_equal(body.event->name, out->name);
 		assert_true(out->n < ARRAY_SIZE(out->v));
 		out->v[out->n++] = (struct wait){ body.sample.tid,     body.sample.cpu, body.sample.time_ns,
 						  body.sample.period, body.sample.ip,  body.sample.n_ips,
@@ -100,6 +102,8 @@ static struct bench *begin(struct off_cpu_stage_options options)
 	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	events_add(&b->recorded, &attr, sizeof(attr), &ids[1], 1)->name = xstrdup("context-switches");
 	b->off = off_cpu_stage_new(&b->recorded, 1, &options);
+	b->out.id = options.wall ? OTHER_ID : ID;
+	b->out.name = options.wall ? "wall-clock" : "offcpu-time";
 	b->out.sink = (struct record_sink){ out_take, out_round, out_nothing, out_nothing };
 	decoder_init(&b->out.decoder, off_cpu_stage_written(b->off), false);
 	b->stage = off_cpu_stage_begin(b->off, &b->out.sink);
@@ -249,6 +253,53 @@ static void others_pass(void **state)
 	assert_int_equal(b->out.n, 1);
 	assert_int_equal(b->out.n_others, 4);
 	assert_int_equal(b->out.rounds, 1);
+	end(b);
+}
+
+static void tell_clock(struct bench *b, uint32_t tid, uint64_t time_ns, uint64_t period)
+{
+	struct record_body body = body_of(RECORD_SAMPLE, tid, time_ns, 0);
+	struct str bytes = STR_INIT;
+
+	body.misc = MISC_USER;
+	body.sample = (struct sample){ .id = OTHER_ID, .ip = 0x1000, .pid = PID, .tid = tid, .time_ns = time_ns,
+				       .period = period };
+	assert_int_equal(record_encode(&body, b->recorded.v[0], &bytes, &b->err), 0);
+	assert_int_equal(b->stage->sink.take(&b->stage->sink, bytes.s, bytes.len, &b->err), 0);
+	str_release(&bytes);
+}
+
+/* All samples of the thread are those of one event, and their sum is how long it lived. */
+static void wall_clock_is_all_the_time(void **state)
+{
+	struct bench *b = begin((struct off_cpu_stage_options){ .wall = true });
+	uint64_t sum = 0;
+
+	(void)state;
+	tell_task(b, RECORD_FORK, 8, 1000);
+	come_back(b, 8, 1000, 0);
+	tell_clock(b, 8, 1050, 50);
+	tell_clock(b, 8, 1100, 50);
+	leave(b, 8, 1100, 0);
+	come_back(b, 8, 1160, 0);
+	tell_clock(b, 8, 1210, 50);
+	tell_stack(b, 8, 1210, 0);
+	tell_switch(b, 8, 1210, 0, MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT);
+	come_back(b, 8, 1213, 1);
+	tell_task(b, RECORD_EXIT, 8, 1213);
+	tell_round(b);
+	tell_round(b);
+	assert_int_equal(tell_end(b).waits, 2);
+	assert_int_equal(b->out.n, 5);
+	for (size_t i = 0; i < b->out.n; i++)
+		sum += b->out.v[i].period;
+	assert_int_equal(sum, 1213 - 1000);
+	assert_int_equal(b->out.v[0].misc, MISC_USER);
+	assert_int_equal(b->out.v[2].misc, MISC_USER | MISC_SWITCH_OUT);
+	assert_int_equal(b->out.v[2].period, 60);
+	assert_int_equal(b->out.v[4].misc, MISC_USER | MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT);
+	assert_string_equal(off_cpu_stage_written(b->off)->v[1]->name, "dummy");
+	assert_true(event_is_wall_clock(off_cpu_stage_written(b->off)->v[0]));
 	end(b);
 }
 
@@ -582,6 +633,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_is_a_sample),
 		cmocka_unit_test(others_pass),
+		cmocka_unit_test(wall_clock_is_all_the_time),
 		cmocka_unit_test(short_waits_are_counted),
 		cmocka_unit_test(open_waits_last_until_the_end),
 		cmocka_unit_test(lost_records_are_counted),
