@@ -234,6 +234,9 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 	str_add(out, " ]\n");
 	if (n > 1)
 		add_events(out, totals);
+	if (totals->strange)
+		str_addf(out, "  %" PRIu64 " of no event: somebody else samples the same software events, and the "
+			 "kernel mixes them up; with one of them alone all are known\n", totals->strange);
 	add_chains(out, totals);
 	add_off_cpu(out, totals, off_cpu_least_ns);
 	if (totals->dropped || totals->cut)

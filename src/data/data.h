@@ -68,6 +68,8 @@ struct events {
 	int trailer_id_word; /* of any other record, from its end, 1 is the last; -1: none */
 	/* The place of TIME, counted in the same way; -1: no common place, or none at all. */
 	int sample_time_word, trailer_time_word;
+	/* The index of the only event with samples that the kernel makes by itself, not a counter or a timer; -1. */
+	int sole_software;
 };
 
 void events_init(struct events *events);
@@ -78,6 +80,12 @@ struct data_event *events_add(struct events *events, const void *attr, size_t at
 void events_add_ids(struct events *events, struct data_event *event, const uint64_t *ids, size_t n);
 /* The event of a kernel id, or NULL. */
 struct data_event *events_find(const struct events *events, uint64_t id);
+/*
+ * Likewise of a sample's id. Where two recorders sample the same software event at once, kernels (6.18 is one) give the
+ * samples of both the id of the one that began last. An id that is not the recording's is then that of its only
+ * software event; where there are several, it is nobody's.
+ */
+struct data_event *events_of_sample(const struct events *events, uint64_t id);
 /* A deep copy; `to` must be initialized and empty. */
 void events_copy(struct events *to, const struct events *from);
 /* How many samples one of this event stands for; event NULL: it is not known, and 1. */

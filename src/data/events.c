@@ -23,6 +23,7 @@ void events_init(struct events *events)
 	events->trailer_id_word = -1;
 	events->sample_time_word = -1;
 	events->trailer_time_word = -1;
+	events->sole_software = -1;
 	events->same_layout = true;
 }
 
@@ -61,6 +62,13 @@ static size_t slot_of(const struct events *events, uint64_t id)
 struct data_event *events_find(const struct events *events, uint64_t id)
 {
 	return events->n_slots ? events->slots[slot_of(events, id)].event : NULL;
+}
+
+struct data_event *events_of_sample(const struct events *events, uint64_t id)
+{
+	struct data_event *event = events_find(events, id);
+
+	return event || events->sole_software < 0 || !events->n_ids ? event : events->v[events->sole_software];
 }
 
 static void slots_grow(struct events *events)
@@ -136,6 +144,28 @@ int trailer_time_word(const struct perf_event_attr *attr)
 	return 1 + __builtin_popcountll(attr->sample_type & after);
 }
 
+/* Clocks have a timer, and dummies no samples; BPF programs write their own. */
+static bool is_hit_in_software(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config != PERF_COUNT_SW_CPU_CLOCK &&
+	       attr->config != PERF_COUNT_SW_TASK_CLOCK && attr->config != PERF_COUNT_SW_DUMMY &&
+	       attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+static void find_sole_software(struct events *events)
+{
+	events->sole_software = -1;
+	for (size_t i = 0; i < events->n; i++) {
+		if (!is_hit_in_software(&events->v[i]->attr))
+			continue;
+		if (events->sole_software >= 0) {
+			events->sole_software = -1;
+			return;
+		}
+		events->sole_software = (int)i;
+	}
+}
+
 static void update_layout(struct events *events, const struct perf_event_attr *attr)
 {
 	const struct perf_event_attr *first = &events->v[0]->attr;
@@ -188,6 +218,7 @@ struct data_event *events_add(struct events *events, const void *attr, size_t at
 	VEC_GROW(events->v, events->n, events->cap);
 	events->v[events->n++] = event;
 	update_layout(events, &event->attr);
+	find_sole_software(events);
 	events_add_ids(events, event, ids, n_ids);
 	return event;
 }

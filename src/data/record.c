@@ -394,12 +394,14 @@ static void trailer_encode(const struct perf_event_attr *attr, const struct samp
 /* ---- the event of a record ---- */
 
 /* The event that an id word names, or NULL; *layout is an event whose layout the record has, or NULL. */
-static const struct data_event *event_of(const struct decoder *d, uint64_t id, bool has_id,
+static const struct data_event *event_of(const struct decoder *d, uint64_t id, bool has_id, bool is_sample,
 					 const struct data_event **layout)
 {
 	const struct events *events = d->events;
 	const struct data_event *first = events->n ? events->v[0] : NULL;
-	const struct data_event *found = has_id ? events_find(events, id) : NULL;
+	const struct data_event *found = !has_id   ? NULL :
+					 is_sample ? events_of_sample(events, id) :
+						     events_find(events, id);
 
 	*layout = found;
 	if (found)
@@ -429,7 +431,7 @@ static int decode_sample(struct decoder *d, const struct record *record, struct 
 	struct sample *sample = &body->sample;
 	const char *why;
 
-	body->event = event_of(d, id, has_id, &layout);
+	body->event = event_of(d, id, has_id, true, &layout);
 	count_unknown(d, body, id, has_id);
 	if (!layout && !d->events->n)
 		return record_fail(record, err, -EINVAL, "no event has been described before it");
@@ -456,7 +458,7 @@ static void decode_trailer(struct decoder *d, struct record_body *body, struct c
 	struct cursor trailer = *c;
 	size_t size;
 
-	body->event = event_of(d, id, has_id, &layout);
+	body->event = event_of(d, id, has_id, false, &layout);
 	count_unknown(d, body, id, has_id);
 	if (!layout && d->events->n && id == 0)
 		layout = d->events->v[0];
@@ -610,7 +612,7 @@ static bool own_time(const struct decoder *d, const struct record *record, bool 
 	uint64_t id = 0;
 	bool has_id = payload_word(record, d->swap, !sample, word, &id);
 
-	event_of(d, id, has_id, &layout);
+	event_of(d, id, has_id, sample, &layout);
 	if (!layout && events->n && !sample && !id)
 		layout = events->v[0];
 	if (!layout)

@@ -285,6 +285,7 @@ struct record_totals {
 	uint64_t samples;
 	uint64_t bytes; /* in the file */
 	uint64_t lost; /* the greater of LOST records and PERF_FORMAT_LOST, per event, summed */
+	uint64_t strange; /* samples that are of none of the events: see events_of_sample() */
 	uint64_t not_written; /* samples that came and did not fit: the disk or --max-size was full */
 	uint64_t cut; /* samples that lack the copy of their stack, as the buffers were nearly full */
 	uint64_t dropped; /* samples that were left out, as the buffers were full; `lost` has them too */

@@ -161,6 +161,7 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 		by_pmu += ends[i].told;
 	}
 	told += rec->file.total.v[rec->events.n].lost;
+	totals->strange = rec->file.total.v[rec->events.n].samples;
 	totals->lost = (told > read ? told : read) + by_pmu + stages_lost(rec);
 }
 

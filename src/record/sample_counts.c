@@ -105,22 +105,31 @@ static size_t index_of(const struct sample_counts *counts, uint64_t id)
 	return event ? event->index : counts->events->n;
 }
 
-static void take_sample(struct sample_counts *counts, const uint64_t *words, size_t n)
+/* Counts a sample. True: its id is another recorder's, see events_of_sample(). */
+static bool take_sample(struct sample_counts *counts, const uint64_t *words, size_t n)
 {
-	int at = counts->events->sample_id_word;
-	size_t index = 0;
+	const struct events *events = counts->events;
+	const struct data_event *event = NULL;
+	const int at = events->sample_id_word;
+	const bool has_id = at >= 0 && (size_t)at < n;
+	size_t index = events->n > 1 ? events->n : 0;
+	bool strange = false;
 	int time;
 
-	if (counts->events->n > 1)
-		index = at >= 0 && (size_t)at < n ? index_of(counts, words[at]) : counts->events->n;
+	if (has_id && (events->n > 1 || events->sole_software >= 0)) {
+		event = events_find(events, words[at]);
+		strange = !event && (event = events_of_sample(events, words[at])) != NULL;
+		index = event ? event->index : index;
+	}
 	counts->v[index].samples++;
 	time = counts->time_words[index];
 	if (time < 0 || (size_t)time >= n)
-		return;
+		return strange;
 	if (words[time] < counts->first_ns)
 		counts->first_ns = words[time];
 	if (words[time] > counts->last_ns)
 		counts->last_ns = words[time];
+	return strange;
 }
 
 /* The id in the trailer, which LOST_SAMPLES has nowhere else. */
@@ -168,14 +177,16 @@ size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, si
 		const struct perf_event_header *header = (const void *)(bytes + at);
 		const uint64_t *words = (const void *)(bytes + at + RECORD_HEADER_BYTES);
 		size_t size = header->size, n_words = (size - RECORD_HEADER_BYTES) / sizeof(*words);
+		bool wanted;
 
 		if (size < RECORD_HEADER_BYTES || size % 8 || size > n - at)
 			break;
+		wanted = is_in(types, header->type);
 		if (header->type == RECORD_SAMPLE)
-			take_sample(counts, words, n_words);
+			wanted &= take_sample(counts, words, n_words);
 		else
 			take_other(counts, header->type, words, n_words);
-		if (is_in(types, header->type)) {
+		if (wanted) {
 			struct record record = {
 				.type = header->type,
 				.misc = header->misc,

@@ -44,8 +44,8 @@ int loss_encode(const struct data_event *event, uint64_t lost, uint64_t time_ns,
 typedef void (*counted_record_fn)(void *data, const struct record *record);
 /*
  * Walks over n bytes of whole records, aligned to 8. fn is called for those whose type is in `types`, a bit for each
- * type of the kernel's (below 64). Returns how many bytes were understood: less than n where a header makes no
- * sense, which a kernel never writes.
+ * type of the kernel's (below 64); of samples only for those with the id of another recorder's event. Returns how many
+ * bytes were understood: less than n where a header makes no sense, which a kernel never writes.
  */
 size_t sample_counts_walk(struct sample_counts *counts, const uint8_t *bytes, size_t n, uint64_t types,
 			  counted_record_fn fn, void *data);

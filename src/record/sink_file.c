@@ -194,7 +194,7 @@ static int write_records(struct sink_file *file, const void *records, size_t n, 
 /* Records that make processes, names and address spaces. */
 static uint64_t wanted_types(const struct sink_file *file)
 {
-	uint64_t types = 1ull << RECORD_MMAP2;
+	uint64_t types = 1ull << RECORD_MMAP2 | 1ull << RECORD_SAMPLE;
 
 	if (file->build_ids)
 		types |= 1ull << RECORD_MMAP | 1ull << RECORD_FORK;
@@ -205,23 +205,34 @@ static uint64_t wanted_types(const struct sink_file *file)
 	return types;
 }
 
+static void add_stray(struct sink_file *file, const struct record *record)
+{
+	VEC_GROW(file->strays, file->n_strays, file->cap_strays);
+	file->strays[file->n_strays++] = record->bytes;
+}
+
 /*
- * While somebody else records with attr.build_id, kernels (6.18 is one) leave its bit in the MMAP2 records of events
- * without. The decoder sees through that; perf 6.1 takes the device for the size of a build-id, and aborts. So in the
- * file the bit is cleared.
+ * Kernels such as 6.18 let it show in records what others do at the same time: while somebody records with
+ * attr.build_id, its bit is in the MMAP2 records of events without, and while somebody samples the same software event,
+ * samples have the id of that one. The decoder sees through both. perf 6.1 takes the device for the size of a build-id,
+ * and aborts, and drops samples of unknown ids. So in the file they are mended.
  */
 static void learn(void *data, const struct record *record)
 {
 	struct sink_file *file = data;
 	struct record_body body;
 	struct str why = STR_INIT;
-	bool decoded = (file->build_ids || record->type == RECORD_MMAP2) &&
+	bool decoded;
+
+	if (record->type == RECORD_SAMPLE) {
+		add_stray(file, record);
+		return;
+	}
+	decoded = (file->build_ids || record->type == RECORD_MMAP2) &&
 		       !record_decode(&file->decoder, record, &body, &why);
 
-	if (decoded && record->type == RECORD_MMAP2 && record->misc & ~body.misc & MISC_MMAP_BUILD_ID) {
-		VEC_GROW(file->strays, file->n_strays, file->cap_strays);
-		file->strays[file->n_strays++] = record->bytes;
-	}
+	if (decoded && record->type == RECORD_MMAP2 && record->misc & ~body.misc & MISC_MMAP_BUILD_ID)
+		add_stray(file, record);
 	if (decoded && file->build_ids)
 		buildid_set_take(file->build_ids, &body);
 	if (file->build_ids)
@@ -239,6 +250,16 @@ static void count(struct sink_file *file, struct sample_counts *to, const void *
 	sample_counts_walk(to, records, n, wanted_types(file), learn, file);
 }
 
+/* Gives a sample, whose id is another recorder's, the first id of its event. */
+static void put_own_id(const struct events *events, char *sample)
+{
+	char *at = sample + RECORD_HEADER_BYTES + (size_t)events->sample_id_word * sizeof(uint64_t);
+	uint64_t id;
+
+	memcpy(&id, at, sizeof(id));
+	memcpy(at, &events_of_sample(events, id)->ids[0], sizeof(id));
+}
+
 /* The records that were counted last, as they are to be written; until the next call. */
 static const void *mended(struct sink_file *file, const void *records, size_t n)
 {
@@ -251,6 +272,10 @@ static const void *mended(struct sink_file *file, const void *records, size_t n)
 		struct perf_event_header header;
 
 		memcpy(&header, at, sizeof(header));
+		if (header.type == RECORD_SAMPLE) {
+			put_own_id(file->recording->events, at);
+			continue;
+		}
 		header.misc &= (uint16_t)~MISC_MMAP_BUILD_ID;
 		memcpy(at, &header, sizeof(header));
 	}

@@ -285,6 +285,41 @@ static void test_sentences(void **state)
 	one_release(&one);
 }
 
+/* Samples of the only software event may have another recorder's id; other records have their own. */
+static void test_ids_of_others(void **state)
+{
+	static const struct {
+		uint64_t types[2], configs[2];
+		int event; /* of id 999; -1: none */
+	} rows[] = {
+		{ { PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE },
+		  { PERF_COUNT_SW_CPU_CLOCK, PERF_COUNT_SW_PAGE_FAULTS }, 1 },
+		{ { PERF_TYPE_SOFTWARE, PERF_TYPE_HARDWARE }, { PERF_COUNT_SW_CONTEXT_SWITCHES, 0 }, 0 },
+		{ { PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE },
+		  { PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_PAGE_FAULTS }, -1 },
+		{ { PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE },
+		  { PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_BPF_OUTPUT }, -1 },
+		{ { PERF_TYPE_HARDWARE, PERF_TYPE_TRACEPOINT }, { 0, 7 }, -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct events events;
+		struct perf_event_attr attr = { .size = sizeof(attr), .sample_type = PERF_SAMPLE_IDENTIFIER };
+
+		events_init(&events);
+		for (uint64_t k = 0; k < 2; k++) {
+			attr.type = (uint32_t)rows[i].types[k];
+			attr.config = rows[i].configs[k];
+			events_add(&events, &attr, sizeof(attr), (uint64_t[]){ 10 + k }, 1);
+		}
+		assert_ptr_equal(events_of_sample(&events, 11), events.v[1]);
+		assert_ptr_equal(events_of_sample(&events, 999), rows[i].event < 0 ? NULL : events.v[rows[i].event]);
+		assert_null(events_find(&events, 999));
+		events_release(&events);
+	}
+}
+
 /* With one layout for all events an unknown id is counted and the record still decoded. */
 static void test_unknown_ids(void **state)
 {
@@ -294,6 +329,8 @@ static void test_unknown_ids(void **state)
 
 	(void)state;
 	one_init(&one);
+	/* Of several software events nobody knows which one it is. */
+	fix_event(&one.events, PERF_COUNT_SW_CONTEXT_SWITCHES, (const uint64_t[]){ 301 }, 1, "context-switches");
 	one_encode(&one, fix_sample(999, 77));
 	assert_int_equal(one_decode(&one, &body, &copy), 0);
 	assert_null(body.event);
@@ -418,6 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_type),     cmocka_unit_test(test_each_type_spoilt),
 		cmocka_unit_test(test_sentences),     cmocka_unit_test(test_unknown_ids),
+		cmocka_unit_test(test_ids_of_others),
 		cmocka_unit_test(test_layouts_by_id), cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_stray_build_id_bit),
 	};

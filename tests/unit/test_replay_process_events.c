@@ -710,6 +710,7 @@ static void test_counts(void **state)
 
 	(void)state;
 	recording_init(&s);
+	fix_event(&s.events, PERF_COUNT_SW_CONTEXT_SWITCHES, (const uint64_t[]){ 301 }, 1, "context-switches");
 	body.lost.id = 101;
 	body.lost.lost = 7;
 	recording_add(&s, &body);

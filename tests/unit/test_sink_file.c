@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -188,6 +189,58 @@ static void stray_bits_are_cleared(void **state)
 	assert_string_equal(story(path), "s");
 	str_release(&bytes);
 	str_release(&bits);
+}
+
+/* The ids of the file's samples, one after the other. */
+static void sample_ids(struct str *ids)
+{
+	struct reader reader;
+	struct record record;
+
+	str_reset(ids);
+	assert_int_equal(reader_open(&reader, path, &err), 0);
+	while (reader_next(&reader, &record, &err) > 0) {
+		uint64_t id;
+
+		memcpy(&id, record.bytes + RECORD_HEADER_BYTES, sizeof(id));
+		if (record.type == RECORD_SAMPLE)
+			str_addf(ids, "%s%" PRIu64, ids->len ? " " : "", id);
+	}
+	assert_int_equal(err.len, 0);
+	reader_close(&reader);
+}
+
+/*
+ * Somebody else who samples the same software event: the kernel gives our samples the id of theirs. A clock's samples
+ * have a timer of their own.
+ */
+static void ids_of_others_become_own(void **state)
+{
+	const uint64_t own = 0x1d, clock = 0xc10c;
+	struct perf_event_attr attr = events.v[0]->attr;
+	struct str bytes = STR_INIT, ids = STR_INIT;
+
+	(void)state;
+	events_release(&events);
+	attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	events_add(&events, &attr, sizeof(attr), &clock, 1);
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	events_add(&events, &attr, sizeof(attr), &own, 1);
+	begin();
+	for (uint64_t i = 0; i < 3; i++) {
+		const uint64_t id[] = { clock, 999, own };
+
+		add(&bytes, RECORD_SAMPLE, (uint64_t[]){ id[i], 0x1000, 7, next_time++, 1 }, 5);
+	}
+	assert_int_equal(sink->take(sink, bytes.s, bytes.len, &err), 0);
+	assert_int_equal(sink->end(sink, &err), 0);
+	assert_int_equal(file.total.v[0].samples, 1);
+	assert_int_equal(file.total.v[1].samples, 2);
+	assert_int_equal(file.total.v[2].samples, 0);
+	sample_ids(&ids);
+	assert_string_equal(ids.s, "49420 29 29");
+	str_release(&bytes);
+	str_release(&ids);
 }
 
 static void ends_at_max_size(void **state)
@@ -404,6 +457,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(samples_and_marks),
 		CASE(stray_bits_are_cleared),
+		CASE(ids_of_others_become_own),
 		CASE(ends_at_max_size),
 		CASE(losses_go_in_when_it_is_full),
 		CASE(one_file_after_another),
