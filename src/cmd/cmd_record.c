@@ -182,7 +182,7 @@ static double seconds(uint64_t ns)
 }
 
 /* Adds what became of the waits: those that are not in the file as samples have a line for each reason. */
-static void add_off_cpu(struct str *out, const struct record_totals *totals, uint64_t least_ns)
+static void add_off_cpu(struct str *out, const struct record_totals *totals, const struct sampling *sampling)
 {
 	const struct off_cpu_totals *off = &totals->off_cpu;
 
@@ -196,9 +196,12 @@ static void add_off_cpu(struct str *out, const struct record_totals *totals, uin
 	if (off->no_stack)
 		str_addf(out, "; %" PRIu64 " without a stack", off->no_stack);
 	str_addc(out, '\n');
+	if (off->slept && sampling->wakers)
+		str_addf(out, "  %" PRIu64 " of %" PRIu64 " that were over and not preempted: what ended them is "
+			 "recorded\n", off->woken, off->slept);
 	if (off->short_waits)
 		str_addf(out, "  %" PRIu64 " shorter than %" PRIu64 " ms left out, %.3f s; --off-cpu-thresh 0 keeps "
-			 "them\n", off->short_waits, least_ns / NS_PER_MS, seconds(off->short_ns));
+			 "them\n", off->short_waits, sampling->off_cpu_least_ns / NS_PER_MS, seconds(off->short_ns));
 	if (off->begun_before)
 		str_addf(out, "  %" PRIu64 " began before the recording and are left out\n", off->begun_before);
 	if (off->unpaired || off->backwards)
@@ -210,7 +213,7 @@ static void add_off_cpu(struct str *out, const struct record_totals *totals, uin
  * "[ pstat record: wrote 1.250 MB to perf.data: 40123 samples, 3998 of 4000 Hz, 0 lost, 0 throttled ]",
  * then a line for each event where there are several, and what to do about losses.
  */
-static void record_summary_add(struct str *out, const struct record_totals *totals, uint64_t off_cpu_least_ns)
+static void record_summary_add(struct str *out, const struct record_totals *totals, const struct sampling *sampling)
 {
 	size_t n = n_sampled(totals);
 
@@ -238,7 +241,7 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 		str_addf(out, "  %" PRIu64 " of no event: somebody else samples the same software events, and the "
 			 "kernel mixes them up; with one of them alone all are known\n", totals->strange);
 	add_chains(out, totals);
-	add_off_cpu(out, totals, off_cpu_least_ns);
+	add_off_cpu(out, totals, sampling);
 	if (totals->dropped || totals->cut)
 		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
 			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);
@@ -326,7 +329,7 @@ static void print_summary(struct record_session *session, const struct record_to
 	if (session->progress_shown)
 		str_add(&text, "\r\033[K");
 	if (totals->path && !session->words->quiet)
-		record_summary_add(&text, totals, session->words->plan.sampling.off_cpu_least_ns);
+		record_summary_add(&text, totals, &session->words->plan.sampling);
 	to_stderr(&text);
 }
 

@@ -46,6 +46,8 @@ const struct option_row profile_options[] = {
 	  .call = take_filter },
 	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, not the default event",
 	  PLAN(sampling.off_cpu) },
+	{ OPTION_FLAG, 0, "wakers", NULL, "--off-cpu, and what ended the waits: an event offcpu-wakers",
+	  PLAN(sampling.wakers) },
 	{ OPTION_FLAG, 0, "wall", NULL, "time on CPUs and off them as one event, wall-clock",
 	  PLAN(sampling.wall) },
 	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are left out (default 0)",
@@ -170,6 +172,7 @@ int profile_words_complete(struct profile_words *words)
 	words->record.verbose = report->sample.verbose;
 	report->sample.session.max_stack = sampling->max_stack;
 	report->sample.filters.idle_hidden = !words->idle;
+	sampling->off_cpu |= sampling->wakers;
 	words->record.no_default_event = sampling->off_cpu;
 	report->stacks = !report->stdio && !report->folded && !report->json && !is_export(report);
 	if (sampling->period && (sampling->freq_hz || sampling->freq_max))

@@ -390,6 +390,8 @@ const struct option_row record_options[] = {
 	  SAMPLING(exclude_perf) },
 
 	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, too: an event offcpu-time", SAMPLING(off_cpu) },
+	{ OPTION_FLAG, 0, "wakers", NULL, "--off-cpu, and what ended the waits: an event offcpu-wakers",
+	  SAMPLING(wakers) },
 	{ OPTION_FLAG, 0, "wall", NULL, "time on CPUs and off them as one event, wall-clock", SAMPLING(wall) },
 	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are counted only (default 500; --wall 0)",
 	  .call = take_off_cpu_least },
@@ -773,10 +775,8 @@ static void imply_off_cpu(struct recording_words *words)
 {
 	struct sampling *sampling = &words->plan.sampling;
 
-	if (!sampling->wall)
-		return;
-	sampling->off_cpu = true;
-	if (!words->has_off_cpu_least)
+	sampling->off_cpu |= sampling->wall | sampling->wakers;
+	if (sampling->wall && !words->has_off_cpu_least)
 		sampling->off_cpu_least_ns = 0;
 }
 

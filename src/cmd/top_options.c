@@ -91,6 +91,8 @@ const struct option_row top_options[] = {
 	{ OPTION_CALL, 'c', "count", "n", "a sample every n events", .call = take_period },
 	{ OPTION_FLAG, 0, "off-cpu", NULL, "the time that threads wait, not the default event",
 	  PLAN(sampling.off_cpu) },
+	{ OPTION_FLAG, 0, "wakers", NULL, "--off-cpu, and what ended the waits: an event offcpu-wakers",
+	  PLAN(sampling.wakers) },
 	{ OPTION_FLAG, 0, "wall", NULL, "time on CPUs and off them as one event, wall-clock",
 	  PLAN(sampling.wall) },
 	{ OPTION_CALL, 0, "off-cpu-thresh", "ms", "waits shorter than this are left out (default 0)",
@@ -232,6 +234,7 @@ int top_words_complete(struct top_words *words)
 	words->record.quiet = words->report.sample.quiet;
 	words->record.verbose = words->report.sample.verbose;
 	words->report.sample.session.max_stack = plan->sampling.max_stack;
+	plan->sampling.off_cpu |= plan->sampling.wakers;
 	words->record.no_default_event = plan->sampling.off_cpu;
 	add_defaults(words);
 	status = report_words_finish(&words->report);

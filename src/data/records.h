@@ -223,6 +223,8 @@ bool event_is_cpu_time(const struct data_event *event);
  * waits, whose records have MISC_SWITCH_OUT.
  */
 bool event_is_wall_clock(const struct data_event *event);
+/* The event's samples are what ended waits (pstat record --wakers), with their length in ns. */
+bool event_has_wakers(const struct data_event *event);
 /* sample.has of the event's samples. */
 uint64_t event_sample_has(const struct data_event *event);
 

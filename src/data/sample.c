@@ -294,6 +294,11 @@ bool event_has_waits(const struct data_event *event)
 	       event->name && !strcmp(event->name, "offcpu-time");
 }
 
+bool event_has_wakers(const struct data_event *event)
+{
+	return event->attr.type == PERF_TYPE_TRACEPOINT && event->name && !strcmp(event->name, "offcpu-wakers");
+}
+
 bool event_is_cpu_time(const struct data_event *event)
 {
 	const struct perf_event_attr *attr = &event->attr;

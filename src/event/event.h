@@ -89,6 +89,7 @@ struct event {
 	enum event_expansion expansion;
 
 	bool off_cpu; /* context switches of which time off the CPU is made: of use without the kernel's side, too */
+	unsigned woken_at; /* sched:sched_waking, for what ends waits: where in its data the woken thread is; else 0 */
 	bool tracking; /* a dummy for what tasks do (maps, names, forks): runs also where others wait */
 
 	char *filter; /* tracepoint filter, or NULL */
@@ -123,6 +124,9 @@ int event_list_parse(struct event_list *list, const char *spec, const struct hos
 /* libpfm4 names only, separated by commas, groups in braces: --pfm-events. */
 int event_list_parse_pfm(struct event_list *list, const char *names, const struct host_paths *host,
 			 struct str *err);
+
+/* The place of a field in a tracepoint's data, in bytes. -ENOENT: it has none. */
+int event_field_at(const struct event *tracepoint, const struct host_paths *host, const char *field, unsigned *at);
 
 /* --filter: for all events of the last -e; each must be a tracepoint. */
 int event_list_set_filter(struct event_list *list, const char *filter, struct str *err);

@@ -111,6 +111,29 @@ static int add_tracepoint(struct tracepoint_search *t, const char *system, const
 	return event_apply_terms(t->p, t->spec, event, NULL, NULL, NULL);
 }
 
+/* "	field:pid_t pid;	offset:24;	size:4;	signed:1;" */
+int event_field_at(const struct event *tracepoint, const struct host_paths *host, const char *field, unsigned *at)
+{
+	struct str root = STR_INIT, text = STR_INIT;
+	char *wanted = xasprintf(" %s;\toffset:", field), *path, *found = NULL;
+	int rc = tracefs_root(host, &root);
+
+	path = xasprintf("%s/events/%s/format", root.s, tracepoint->tracepoint);
+	if (!rc)
+		rc = read_text_file(path, &text);
+	if (!rc && text.len)
+		found = strstr(text.s, wanted);
+	if (!rc && !found)
+		rc = -ENOENT;
+	if (!rc)
+		*at = (unsigned)strtoul(found + strlen(wanted), NULL, 10);
+	str_release(&root);
+	str_release(&text);
+	free(wanted);
+	free(path);
+	return rc;
+}
+
 static int add_system(struct tracepoint_search *t, const char *system)
 {
 	const char *pattern = t->spec->second;

@@ -108,7 +108,7 @@ static uint64_t pprof_location(struct pprof *p, uint32_t location)
 /* Clocks and waits count nanoseconds; what else has a unit counts parts of it. */
 static const char *unit_of(const struct data_event *event)
 {
-	return event_is_cpu_time(event) || event_has_waits(event) ? "nanoseconds" : "count";
+	return event_is_cpu_time(event) || event_has_waits(event) || event_has_wakers(event) ? "nanoseconds" : "count";
 }
 
 static void add_event(struct pprof *p, const struct data_event *event, const struct cells *cells)

@@ -48,14 +48,15 @@ struct waiter {
 	uint64_t id; /* of the event */
 	uint64_t out_ns;
 	struct kept_stack *stack; /* or NULL */
+	struct kept_stack *waker; /* of the wakeup that ends the wait; or NULL */
 };
 
 struct off_cpu_stage {
 	struct off_cpu_stage_options options;
 	const struct events *recorded;
-	const struct data_event *event; /* of recorded */
+	const struct data_event *event, *wakeups; /* of recorded; wakeups may be NULL */
 	struct events written;
-	const struct data_event *written_event; /* of the waits */
+	const struct data_event *written_event, *written_wakeups; /* of the waits, and of what ended them */
 	bool wall; /* that is the clock */
 	struct stage *stage;
 	struct off_cpu_totals totals;
@@ -133,6 +134,7 @@ static void waiter_free(struct off_cpu_stage *off, struct waiter *waiter)
 	if (!waiter)
 		return;
 	stack_put(off, waiter->stack);
+	stack_put(off, waiter->waker);
 	free(waiter);
 }
 
@@ -209,12 +211,52 @@ static int write_wait(struct off_cpu_stage *off, const struct waiter *waiter, ui
 	return record_encode(&body, off->written_event, out, err);
 }
 
+/* Writes the sample of the wakeup as one of what it ended. */
+static int write_waker(struct off_cpu_stage *off, const struct kept_stack *waker, uint64_t wait_ns, uint64_t time_ns,
+		       struct str *out, struct str *err)
+{
+	struct record_body body;
+	struct record record;
+
+	record_from_bytes(&record, (const uint8_t *)waker->record.s, 0, false);
+	if (record_decode(&off->stack_decoder, &record, &body, err))
+		return -EINVAL;
+	body.sample.time_ns = time_ns;
+	body.sample.period = wait_ns;
+	return record_encode(&body, off->written_wakeups, out, err);
+}
+
 /* ---- in the order of time ---- */
 
 /* Whether all events ran then. */
 static bool is_watched(const struct off_cpu_stage *off, uint64_t time_ns)
 {
 	return time_ns >= atomic_load(&off->from_ns) && time_ns <= atomic_load(&off->until_ns);
+}
+
+/* The thread that a wakeup is of; -1: its data is too short. */
+static int32_t woken_tid(const struct off_cpu_stage *off, const struct sample *wakeup)
+{
+	int32_t tid = -1;
+
+	if (wakeup->raw_size >= off->options.woken_at + sizeof(tid))
+		memcpy(&tid, (const uint8_t *)wakeup->raw + off->options.woken_at, sizeof(tid));
+	return tid;
+}
+
+/* Keeps the wakeup of a thread that waits, in place of an earlier one. */
+static void keep_waker(struct off_cpu_stage *off, const struct replay *replay, const struct sample *wakeup,
+		       struct kept_stack *stack)
+{
+	struct thread *woken = replay_find_thread(replay, woken_tid(off, wakeup));
+	struct waiter *waiter = woken ? woken->user : NULL;
+
+	if (!waiter || waiter->state != WAITER_WAITING || !is_watched(off, wakeup->time_ns)) {
+		stack_put(off, stack);
+		return;
+	}
+	stack_put(off, waiter->waker);
+	waiter->waker = stack;
 }
 
 /* The stack's index stands where a file's offset would. */
@@ -224,8 +266,11 @@ static int sample_in_order(void *context, struct replay *replay, const struct re
 	struct waiter *waiter = waiter_of(sample->thread);
 	struct kept_stack *stack = off->stacks[sample->record->offset];
 
-	(void)replay;
 	(void)err;
+	if (sample->event == off->wakeups) {
+		keep_waker(off, replay, sample->sample, stack);
+		return 0;
+	}
 	if (waiter->ended || sample->sample->time_ns > atomic_load(&off->until_ns)) {
 		stack_put(off, stack);
 		return 0;
@@ -238,12 +283,15 @@ static int sample_in_order(void *context, struct replay *replay, const struct re
 static void drop_stack(struct off_cpu_stage *off, struct waiter *waiter)
 {
 	stack_put(off, waiter->stack);
-	waiter->stack = NULL;
+	stack_put(off, waiter->waker);
+	waiter->stack = waiter->waker = NULL;
 }
 
 static void goes_out(struct off_cpu_stage *off, struct waiter *waiter, const struct record_body *body)
 {
 	off->totals.unpaired += waiter->state == WAITER_WAITING;
+	stack_put(off, waiter->waker);
+	waiter->waker = NULL;
 	waiter->state = WAITER_WAITING;
 	waiter->preempted = body->misc & MISC_SWITCH_OUT_PREEMPT;
 	waiter->pid = body->id.pid;
@@ -251,6 +299,21 @@ static void goes_out(struct off_cpu_stage *off, struct waiter *waiter, const str
 	waiter->cpu = body->id.cpu;
 	waiter->id = body->id.id;
 	waiter->out_ns = body->id.time_ns;
+}
+
+static int write_ended_wait(struct off_cpu_stage *off, const struct waiter *waiter, uint64_t to_ns, uint32_t cpu,
+			    struct str *out, struct str *err)
+{
+	uint64_t wait_ns = to_ns - waiter->out_ns;
+	int rc = write_wait(off, waiter, wait_ns, to_ns, cpu, out, err);
+
+	if (rc || wait_ns < off->options.least_ns || waiter->preempted)
+		return rc;
+	off->totals.slept++;
+	if (!waiter->waker)
+		return 0;
+	off->totals.woken++;
+	return write_waker(off, waiter->waker, wait_ns, to_ns, out, err);
 }
 
 static int comes_back(struct off_cpu_stage *off, struct waiter *waiter, const struct record_body *body,
@@ -263,8 +326,7 @@ static int comes_back(struct off_cpu_stage *off, struct waiter *waiter, const st
 	off->totals.unpaired += waiter->state == WAITER_RUNNING;
 	off->totals.backwards += backwards;
 	if (waits && !backwards)
-		rc = write_wait(off, waiter, body->id.time_ns - waiter->out_ns, body->id.time_ns, body->id.cpu, out,
-				err);
+		rc = write_ended_wait(off, waiter, body->id.time_ns, body->id.cpu, out, err);
 	waiter->state = WAITER_RUNNING;
 	drop_stack(off, waiter);
 	return rc;
@@ -358,7 +420,8 @@ static int take_sample(struct off_cpu_stage *off, const struct perf_event_header
 	struct kept_stack *stack;
 	int rc;
 
-	if (!is_task(body->sample.tid))
+	/* An interrupt may wake while the CPU idles. */
+	if (!is_task(body->sample.tid) && body->event != off->wakeups)
 		return STAGE_REPLACED;
 	stack = stack_get(off);
 	str_reset(&stack->record);
@@ -410,7 +473,7 @@ static int take(void *data, const struct perf_event_header *header, uint64_t tic
 		off->newest_ns = body.id.time_ns;
 	if (header->type == RECORD_FORK || header->type == RECORD_EXIT || header->type == RECORD_COMM)
 		return feed(off, header, 0, false, err);
-	if (body.event != off->event)
+	if (body.event != off->event && (body.event != off->wakeups || !off->wakeups))
 		return STAGE_PASS;
 	if (rc) {
 		off->stage->lost += header->type == RECORD_SAMPLE;
@@ -512,11 +575,15 @@ static void describe_written(struct off_cpu_stage *off, size_t event)
 	changed.v[event]->attr.config = off->wall ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_BPF_OUTPUT;
 	changed.v[event]->attr.context_switch = 0;
 	rename_event(changed.v[event], off->wall ? "dummy" : "offcpu-time");
+	if (off->options.woken_at)
+		rename_event(changed.v[off->options.wakeups], "offcpu-wakers");
 	if (off->wall)
 		rename_event(changed.v[to], "wall-clock");
 	events_copy(&off->written, &changed);
 	events_release(&changed);
 	off->written_event = off->written.v[to];
+	if (off->options.woken_at)
+		off->written_wakeups = off->written.v[off->options.wakeups];
 }
 
 struct off_cpu_stage *off_cpu_stage_new(const struct events *recorded, size_t event,
@@ -531,6 +598,8 @@ struct off_cpu_stage *off_cpu_stage_new(const struct events *recorded, size_t ev
 	off_cpu_stage_count_from(off, 0);
 	off->recorded = recorded;
 	off->event = recorded->v[event];
+	if (options->woken_at)
+		off->wakeups = recorded->v[options->wakeups];
 	events_init(&off->written);
 	describe_written(off, event);
 	info_init(&off->info);

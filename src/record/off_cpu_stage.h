@@ -27,6 +27,13 @@ struct off_cpu_stage_options {
 	uint64_t least_ns; /* shorter waits are counted and not written */
 	/* The waits are samples of the first event that is a clock of CPU time: wall-clock, see data/records.h. */
 	bool wall;
+	/*
+	 * The event at this index is sched:sched_waking: samples of those that ended a wait stay, with its length as
+	 * their period, under the name offcpu-wakers. woken_at: where in its data the woken thread is; 0: there is no
+	 * such event.
+	 */
+	size_t wakeups;
+	unsigned woken_at;
 	size_t held_bytes; /* of records that wait for their round, at most; 0: 64 MiB */
 };
 

@@ -62,6 +62,7 @@ struct sampling {
 	bool overwrite;
 	bool off_cpu; /* --off-cpu: an event for the time that threads wait, see struct off_cpu_totals */
 	uint64_t off_cpu_least_ns; /* --off-cpu-thresh: shorter waits are counted and not written */
+	bool wakers; /* --wakers, with off_cpu: an event for what ends waits */
 	bool wall; /* --wall, with off_cpu: the waits are samples of the clock that is sampled */
 	bool starts_late; /* -D, --control: events wait, but what tasks do is recorded from the start */
 };
@@ -75,7 +76,8 @@ struct sampling {
  *     READ of :S groups, callchains by term) is its own.
  *   - One event also records what tasks do (attr.mmap and so on): the first, where it sees all that the
  *     others see, else a dummy at the end of the list (event.tracking). The dummy runs from the start.
- *   - With off_cpu the event of the context switches is added (event.off_cpu), which samples each of them.
+ *   - With off_cpu the event of the context switches is added (event.off_cpu), which samples each of them; with
+ *     wakers that of the wakeups (event.woken_at).
  *   - In a :S group only the leader samples, with the values of all; children are not followed.
  *   - Frequencies are lowered to kernel.perf_event_max_sample_rate and stack depths to
  *     kernel.perf_event_max_stack, with a note.
@@ -265,6 +267,7 @@ struct off_cpu_totals {
 	uint64_t waits, ns; /* written as samples of offcpu-time, and the sum of their periods */
 	uint64_t open; /* of these, not over at the end: they lasted until then */
 	uint64_t no_stack; /* of these, without a stack: the sample at the switch is not there */
+	uint64_t slept, woken; /* with wakers: of these, over and not preempted; and whose wakeup is recorded */
 	uint64_t short_waits, short_ns; /* left out, as they were shorter than off_cpu_least_ns */
 	/* Not known how long: */
 	uint64_t begun_before; /* they began before the recording, or before it was enabled again */

@@ -474,13 +474,20 @@ static int open_unwinding(struct recording *rec)
 /* Makes the stage that joins switches to waits, where their event is open. It comes after the unwinding. */
 static void open_off_cpu(struct recording *rec)
 {
-	const struct off_cpu_stage_options options = { .least_ns = rec->plan->sampling.off_cpu_least_ns,
-						       .wall = rec->plan->sampling.wall };
+	struct off_cpu_stage_options options = { .least_ns = rec->plan->sampling.off_cpu_least_ns,
+						 .wall = rec->plan->sampling.wall };
 	const struct events *recorded = rec->unwind ? unwind_stage_written(rec->unwind) : &rec->events;
+	size_t switches = rec->events.n;
 
-	for (size_t i = 0; i < rec->events.n && !rec->off_cpu; i++)
-		if (rec->set.v[rec->counter_of[i]].event->off_cpu)
-			rec->off_cpu = off_cpu_stage_new(recorded, i, &options);
+	for (size_t i = 0; i < rec->events.n; i++) {
+		const struct event *event = rec->set.v[rec->counter_of[i]].event;
+
+		switches = event->off_cpu ? i : switches;
+		options.wakeups = event->woken_at ? i : options.wakeups;
+		options.woken_at = event->woken_at ? event->woken_at : options.woken_at;
+	}
+	if (switches < rec->events.n)
+		rec->off_cpu = off_cpu_stage_new(recorded, switches, &options);
 	if (rec->off_cpu && rec->plan->target.cpus)
 		note_add(rec->plan->notes, false, NULL,
 			 "offcpu-time: the time that a thread spends on other CPUs than those of -C counts as waiting");

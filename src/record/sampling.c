@@ -364,7 +364,7 @@ static void set_common(const struct sampling_pass *p, struct event *event)
 /*
  * The event of the context switches, of which the off-CPU stage makes samples of the waits: it samples each switch,
  * and has SWITCH records of its own, so that these begin and end with it. The place in the program tells waits apart,
- * so that a chain goes without saying.
+ * so that a chain goes without saying. So it is with the wakeups that end them.
  */
 static int set_off_cpu(const struct sampling_pass *p, struct event *event)
 {
@@ -378,7 +378,9 @@ static int set_off_cpu(const struct sampling_pass *p, struct event *event)
 	set_common(&pass, event);
 	event->attr.sample_type = p->fields & (SAMPLE_ALWAYS | PERF_SAMPLE_CGROUP);
 	set_period(&event->attr, 1);
-	event->attr.context_switch = 1;
+	event->attr.context_switch = event->off_cpu;
+	if (event->woken_at)
+		event->attr.sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD;
 	event->attr.exclude_callchain_kernel = sampling.all_user;
 	return set_callchain(&pass, event);
 }
@@ -387,7 +389,7 @@ static int set_event(const struct sampling_pass *p, struct event *event)
 {
 	int rc;
 
-	if (event->off_cpu)
+	if (event->off_cpu || event->woken_at)
 		return set_off_cpu(p, event);
 	set_common(p, event);
 	set_registers(p, event);
@@ -633,6 +635,18 @@ static int add_off_cpu(struct event_list *events, const struct kern *kern, struc
 	return 0;
 }
 
+static int add_wakeups(struct event_list *events, const struct kern *kern, struct str *err)
+{
+	int rc = event_list_parse(events, "sched:sched_waking", &kern->host, err);
+	struct event *event;
+
+	if (rc)
+		return rc;
+	event = &events->v[events->n - 1];
+	rc = event_field_at(event, &kern->host, "pid", &event->woken_at);
+	return rc ? fail(err, rc, "sched:sched_waking: the kernel's description has no field pid") : 0;
+}
+
 static int drop_unsampled(struct event_list *events, bool others, struct note_list *notes, struct str *err)
 {
 	struct str names = STR_INIT;
@@ -730,6 +744,8 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 		event_list_only_kernel(events);
 	if (sampling->off_cpu)
 		rc = add_off_cpu(events, kern, err);
+	if (!rc && sampling->wakers)
+		rc = add_wakeups(events, kern, err);
 	return rc ? rc : apply(&pass, events, kern);
 }
 

@@ -277,6 +277,13 @@ struct task *process_table_find(const struct replay *replay, int32_t tid)
 	return link ? task_by_link(link) : NULL;
 }
 
+struct thread *replay_find_thread(const struct replay *replay, int32_t tid)
+{
+	struct task *task = process_table_find(replay, tid);
+
+	return task ? &task->thread : NULL;
+}
+
 bool process_table_has(const struct replay *replay, int32_t pid)
 {
 	return id_table_find(&replay->private->processes.pids, pid);

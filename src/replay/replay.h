@@ -160,6 +160,9 @@ int replay_run(struct replay *replay, struct record_source *source, const struct
  */
 uint32_t replay_parallelism(const struct replay *replay);
 
+/* The thread with this number as it is now; NULL: no record was about one. */
+struct thread *replay_find_thread(const struct replay *replay, int32_t tid);
+
 /* Names of threads and cgroups: one index per distinct text, raw bytes. */
 const char *replay_comm(const struct replay *replay, uint32_t comm);
 uint32_t replay_n_comms(const struct replay *replay);

@@ -133,6 +133,31 @@ test_wall()
 	fails_with 129 '--wall: its event is a clock' "$PSTAT" record --wall -e cpu-clock,task-clock true
 }
 
+# A lock's holder wakes who waits for it, and the pipe's writer its reader.
+test_wakers()
+{
+	local locks reads
+
+	need_root
+	[ -e /sys/kernel/tracing/events/sched/sched_waking ] || skip "needs tracefs"
+	record --wakers --off-cpu-thresh 0 -a -o x -- "$waits" 2
+	same "status" 0 "$status"
+	has "how many are known" '^  [0-9]+ of [0-9]+ that were over and not preempted: what ended them is recorded$' "$err"
+	# woken_by FUNCTION: the ns of all waits that the program's threads ended in it.
+	woken_by()
+	{
+		"$PSTAT" script -i x --comms waits -F comm,period,event,ip,sym 2>/dev/null | awk -v name="$1" '
+			NF >= 3 && $3 ~ /:$/ { ns = $3 == "offcpu-wakers:" ? $2 : 0 }
+			$2 == name { sum += ns; ns = 0 }
+			END { printf "%d\n", sum }'
+	}
+	read -r _ locks _ < <(grep '^locks ' <<<"$out")
+	read -r _ reads _ < <(grep '^reads ' <<<"$out")
+	check "by unlocking: all that was waited for the lock" test "$(woken_by futex_wake)" -ge "$locks"
+	check "by writing: all that was waited for the pipe" test "$(woken_by ksys_write)" -ge "$reads"
+	has "whom" '^ +[0-9.]+% +waits +waits' "$("$PSTAT" report -i x -q --stdio --no-children -g none -s comm,offcpu-wakers.comm 2>/dev/null)"
+}
+
 test_switch_events_stay()
 {
 	record -q --off-cpu-thresh 0 --switch-events -o x -- "$waits" 2

@@ -8,7 +8,8 @@
 
 #include <linux/perf_event.h>
 
-enum { ID = 101, OTHER_ID = 102, PID = 42, CPUS = 3 };
+enum { ID = 101, OTHER_ID = 102, WAKEUP_ID = 103, PID = 42, CPUS = 3 };
+enum { WAKEUPS = 2, WOKEN_AT = 4 }; /* index of their event; where their data names the woken thread */
 
 static const uint64_t kernel_ip = 0xffffffff81000000ULL;
 
@@ -26,6 +27,8 @@ struct out {
 	uint64_t id; /* of the event that waits are samples of, and its name */
 	const char *name;
 	struct wait v[8192]; /* its samples */
+	struct wait wakers[16]; /* samples of offcpu-wakers */
+	size_t n_wakers;
 	size_t n, n_others;
 	unsigned rounds;
 	uint64_t newest_ns, round_ns, before_ns; /* the newest time so far; when the last two rounds ended */
@@ -46,6 +49,15 @@ static int out_take(struct record_sink *sink, const void *records, size_t n, str
 		assert_true(!body.id.time_ns || body.id.time_ns >= out->before_ns);
 		if (body.id.time_ns > out->newest_ns)
 			out->newest_ns = body.id.time_ns;
+		if (record.type == RECORD_SAMPLE && body.sample.id == WAKEUP_ID) {
+			assert_string_equal(body.event->name, "offcpu-wakers");
+			assert_true(out->n_wakers < ARRAY_SIZE(out->wakers));
+			out->wakers[out->n_wakers++] = (struct wait){ body.sample.tid,    body.sample.cpu,
+								      body.sample.time_ns, body.sample.period,
+								      body.sample.ip,      body.sample.n_ips,
+								      body.misc };
+			continue;
+		}
 		if (record.type != RECORD_SAMPLE || body.sample.id != out->id) {
 			out->n_others++;
 			continue;
@@ -101,6 +113,14 @@ static struct bench *begin(struct off_cpu_stage_options options)
 	attr.context_switch = 1;
 	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	events_add(&b->recorded, &attr, sizeof(attr), &ids[1], 1)->name = xstrdup("context-switches");
+	if (options.woken_at) {
+		const uint64_t id = WAKEUP_ID;
+
+		attr.type = PERF_TYPE_TRACEPOINT;
+		attr.context_switch = 0;
+		attr.sample_type |= PERF_SAMPLE_RAW;
+		events_add(&b->recorded, &attr, sizeof(attr), &id, 1)->name = xstrdup("sched:sched_waking");
+	}
 	b->off = off_cpu_stage_new(&b->recorded, 1, &options);
 	b->out.id = options.wall ? OTHER_ID : ID;
 	b->out.name = options.wall ? "wall-clock" : "offcpu-time";
@@ -267,6 +287,63 @@ static void tell_clock(struct bench *b, uint32_t tid, uint64_t time_ns, uint64_t
 	assert_int_equal(record_encode(&body, b->recorded.v[0], &bytes, &b->err), 0);
 	assert_int_equal(b->stage->sink.take(&b->stage->sink, bytes.s, bytes.len, &b->err), 0);
 	str_release(&bytes);
+}
+
+/* Thread `by` wakes another one. */
+static void wake(struct bench *b, uint32_t by, uint32_t tid, uint64_t time_ns, uint32_t cpu)
+{
+	struct record_body body = body_of(RECORD_SAMPLE, by, time_ns, cpu);
+	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_KERNEL, kernel_ip + by };
+	struct { uint32_t type, tid; } data = { 7, tid };
+	struct str bytes = STR_INIT;
+
+	body.misc = MISC_KERNEL;
+	body.sample = (struct sample){ .id = WAKEUP_ID, .ip = kernel_ip + by, .pid = PID, .tid = by, .time_ns = time_ns,
+				       .cpu = cpu, .period = 1, .ips = ips, .n_ips = ARRAY_SIZE(ips),
+				       .raw = (const uint8_t *)&data, .raw_size = sizeof(data) };
+	assert_int_equal(record_encode(&body, b->recorded.v[WAKEUPS], &bytes, &b->err), 0);
+	assert_int_equal(b->stage->sink.take(&b->stage->sink, bytes.s, bytes.len, &b->err), 0);
+	str_release(&bytes);
+}
+
+/* Of each wait that was no preemption the last wakeup; of nothing else one. */
+static void wakeups_have_the_wait_that_they_ended(void **state)
+{
+	struct bench *b = begin((struct off_cpu_stage_options){ .wakeups = WAKEUPS, .woken_at = WOKEN_AT });
+	struct off_cpu_totals totals;
+
+	(void)state;
+	wake(b, 9, 7, 90, 1); /* before anything is known of it */
+	leave(b, 7, 100, 0);
+	wake(b, 0, 7, 150, 1); /* while the CPU idles */
+	wake(b, 9, 8, 160, 1); /* of nobody who waits */
+	come_back(b, 7, 200, 0);
+	wake(b, 9, 7, 210, 1); /* of one that runs */
+	tell_stack(b, 7, 300, 0);
+	tell_switch(b, 7, 300, 0, MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT);
+	wake(b, 9, 7, 310, 1);
+	come_back(b, 7, 320, 0);
+	leave(b, 7, 400, 0);
+	come_back(b, 7, 430, 0); /* nobody says what woke it */
+	leave(b, 7, 500, 0);
+	wake(b, 8, 7, 510, 1);
+	wake(b, 9, 7, 520, 1);
+	come_back(b, 7, 530, 0);
+	leave(b, 7, 600, 0);
+	wake(b, 9, 7, 610, 1); /* it has not come back */
+	totals = tell_end(b);
+	assert_int_equal(totals.slept, 3);
+	assert_int_equal(totals.woken, 2);
+	assert_int_equal(b->out.n, 5);
+	assert_int_equal(b->out.n_wakers, 2);
+	assert_int_equal(b->out.wakers[0].tid, 0);
+	assert_int_equal(b->out.wakers[0].period, 100);
+	assert_int_equal(b->out.wakers[0].time_ns, 200);
+	assert_int_equal(b->out.wakers[0].n_ips, 2);
+	assert_int_equal(b->out.wakers[1].tid, 9);
+	assert_int_equal(b->out.wakers[1].ip, kernel_ip + 9);
+	assert_int_equal(b->out.wakers[1].period, 30);
+	end(b);
 }
 
 /* All samples of the thread are those of one event, and their sum is how long it lived. */
@@ -634,6 +711,7 @@ int main(void)
 		cmocka_unit_test(a_wait_is_a_sample),
 		cmocka_unit_test(others_pass),
 		cmocka_unit_test(wall_clock_is_all_the_time),
+		cmocka_unit_test(wakeups_have_the_wait_that_they_ended),
 		cmocka_unit_test(short_waits_are_counted),
 		cmocka_unit_test(open_waits_last_until_the_end),
 		cmocka_unit_test(lost_records_are_counted),
