@@ -218,6 +218,14 @@ static void wait_signal(long n, const char *text)
 	sigsuspend(&none);
 }
 
+/* All that is mapped is there from now on, so that what comes has the page faults of its own work and no others. */
+static void lock_memory(long n, const char *text)
+{
+	(void)n, (void)text;
+	if (mlockall(MCL_CURRENT))
+		err(2, "mlockall");
+}
+
 static void name(long n, const char *text)
 {
 	(void)n;
@@ -315,6 +323,7 @@ static const struct work {
 	{ "pauses", pauses },	    /* for ever */
 	{ "trickles", trickles },
 	{ "wait", wait_signal },
+	{ "lock", lock_memory },
 	{ "name", name },	    /* of the thread: TEXT */
 	{ "where", where },
 	{ "enable", enable },	    /* by pstat's --control fd:10,11 */
