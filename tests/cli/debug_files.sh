@@ -34,8 +34,12 @@ built()
 	[[ -s data ]]
 }
 
-# The functions that report names.
-named() { "$PSTAT" report --no-cache -i data -s symbol --dsos prog "$@" 2>said | grep -o 'fn_[0-9]*\|\[prog[^]]*\]\|0x[0-9a-f]*' | sort -u | xargs; }
+# The functions that report names. main() calls them, and may have a sample.
+named()
+{
+	"$PSTAT" report --no-cache -i data -s symbol --dsos prog --percent-limit 5 "$@" 2>said |
+		grep -o 'fn_[0-9]*\|\[prog[^]]*\]\|0x[0-9a-f]*' | sort -u | xargs
+}
 
 test_in_the_programs_place()
 {
