@@ -370,7 +370,7 @@ test_ended_by_a_signal()
 	strace -qq -e inject=write:delay_exit=1 -o /dev/null true 2>/dev/null || skip "needs an strace that delays calls"
 	head -c 10000000 /dev/urandom >>gone
 	chmod o+w gone # such a file is not linked
-	ended HUP 50000 -- "$PSTAT" buildid-cache --buildid-dir cache -a gone
+	ended HUP 200000 -- "$PSTAT" buildid-cache --buildid-dir cache -a gone
 	same "buildid-cache: status" 129 "$status"
 	has "told" 'gone: interrupted$' "$(<said)"
 	same "not even a folder" "" "$(find cache -mindepth 1)"
@@ -380,7 +380,7 @@ test_ended_by_a_signal()
 	check "what is left of the file is not written any more: $wrote bytes" test "$wrote" -lt 5000000
 	has "told" '^pstat: a.tar: interrupted$' "$(<said)"
 	cp perf.data before
-	ended TERM 300000 -- "$PSTAT" archive --into-recording
+	ended TERM 1500000 -- "$PSTAT" archive --into-recording
 	same "archive --into-recording: status" 143 "$status"
 	has "told" 'perf.data: interrupted: nothing was put into it$' "$(<said)"
 	same "it is as it was" "" "$(cmp perf.data before 2>&1)"

@@ -81,7 +81,7 @@ test_wrong_lines()
 	mkfifo ctl
 	exec 8<>ctl
 	printf 'enable cycles\n%5000d\n\n' 7 >&8
-	run "$PSTAT" stat -x, -o out --control fifo:ctl -e page-faults:u sleep 0.2
+	run "$PSTAT" stat -x, -o out --control fifo:ctl -e page-faults:u sleep 1
 	same "they do no harm" 0 "$status"
 	has "they are told" "^pstat: --control: 'enable cycles' is none of enable, disable" "$err"
 }

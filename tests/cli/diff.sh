@@ -76,6 +76,8 @@ test_several_recordings_a_side()
 	run "$PSTAT" diff --old 1,2,3 --new 4,5,6 --stdio
 	has "the variance between runs" '^# Bounds and verdicts \(95 %\) come from the variance between 3 and 3 runs\.' "$out"
 	has "all files are said" '^#  \[1\] 6$' "$out"
+	# At 95 % it may be by chance.
+	run "$PSTAT" diff --old 1,2,3 --new 4,5,6 --stdio --confidence 99.9999
 	same "equal runs: nothing is certain" "" "$(grep -v '^#' <<<"$out" | grep -w certain)"
 	run "$PSTAT" diff --old 1,2,3 --new 7,8,9 --stdio -s comm
 	same "other runs" $'callers\nsh' "$(sed -n 's/.* certain  //p' <<<"$out" | sort)"
@@ -94,18 +96,21 @@ test_rates()
 	recorded once -- "$CALLERS" known 300
 	recorded twice -- "$CALLERS" known 600
 	run "$PSTAT" diff once twice --per 1 -q -S burn -j
-	check "per 1: twice as much, and certain" "$PYTHON" -c '
+	check "per 1: twice as much" "$PYTHON" -c '
 import json, sys
 row = [r for r in json.loads(sys.argv[1])["events"][0]["rows"] if r["symbol"] == "burn"][0]["sides"]
 rates = [side["rate"] == side["period"] for side in row] # of one unit of work
-sys.exit(not (all(rates) and 1.5 < row[1]["rate"] / row[0]["rate"] < 3 and row[1]["verdict"] == "certain"))' "$out"
+sys.exit(not (all(rates) and 1.5 < row[1]["rate"] / row[0]["rate"] < 3))' "$out"
+	# What is certain of one recording depends on when it had the CPU; of several, on their sums.
+	run "$PSTAT" diff --old once,once,once --new twice,twice,twice --per 1 -q -S burn
+	has "per 1: it is certain" ' certain .* burn$' "$out"
 	run "$PSTAT" diff once twice --per 1,2 -q --fail-if 'burn>+50%' --fail-if 'burn<-50%'
 	same "per unit of work it is the same: status" 0 "$status"
 	run "$PSTAT" diff once twice --per 1,2,3
 	has "as many numbers as recordings" "--per 1,2,3: give one number, or one for each of the 2 recordings" "$err"
 	run "$PSTAT" diff once twice --per 0
 	has "no work" 'units of work are numbers above 0' "$err"
-	run "$PSTAT" diff once twice --per second --fail-if 'burn<-60%'
+	run "$PSTAT" diff once twice --per second --fail-if 'burn<-98%' # which a busy machine makes less
 	same "per second: status" 0 "$status"
 	has "per second has heads of its own" 'Base/s .*Change' "$out"
 	run "$PSTAT" diff once twice --per cpu-clock:u -q -S burn

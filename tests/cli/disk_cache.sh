@@ -760,6 +760,12 @@ test_list()
 	cp "$list" good
 	# again: without what is kept of the addresses alone
 	again() { rm -f $(grep -la "^list " "$kept"/*); shown kernel "$words"; }
+	# Others may load modules and programs of BPF meanwhile, whose names the list made anew has, too.
+	made_again() # NAME
+	{
+		$entry whole "$list" && grep -qa "$(</proc/sys/kernel/random/boot_id)" "$list" &&
+			grep -qaF "$1" "$list" && ! grep -qaF "${1//?/x}" "$list"
+	}
 	same "it says the same" "$(cat expected)" "$(again)"
 	name=$(sed -n 's/.*\[k\] \([a-z_]*\) *$/\1/p' expected | head -1)
 	$entry rename "$list" "$name" "${name//?/x}"
@@ -769,7 +775,7 @@ test_list()
 	same "top finds it" 0 "$?"
 	$entry rename "$list" "$(cat /proc/sys/kernel/random/boot_id)" "$(tr a-f0-9 0 </proc/sys/kernel/random/boot_id)"
 	same "of another start it is not used" "$(cat expected)" "$(again)"
-	check "but replaced" cmp good "$list"
+	check "but replaced" made_again "$name"
 	for at in {0..1000..100}; do
 		$entry flip good "$list" $at
 		same "a byte changed at $at of 1000" "$(cat expected)" "$(again)"
@@ -783,7 +789,7 @@ test_list()
 	same "nothing fails, whatever is in it" "" "$bad"
 	head -c 100000 good >"$list"
 	same "cut" "$(cat expected)" "$(again)"
-	check "and made again" cmp good "$list"
+	check "and made again" made_again "$name"
 }
 
 doctor_says() { "$PSTAT" doctor | grep -A 2 '^names cache' | tr -s ' \n' ' '; }

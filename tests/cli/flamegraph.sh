@@ -174,7 +174,7 @@ test_names_that_no_format_has()
 all = gzip.open("bad.pb.gz").read()
 text = re.search(rb"\xef\xbf\xbe\xef\xbf\xbf[ -~]+", all).group(0).decode()
 assert "\\xed\\xa0\\x80\\x01;" in text, text
-assert b"\xed\xa0\x80" not in all'
+assert b"\xef\xbf\xbf\xed\xa0\x80" not in all'
 	"$PSTAT" version --build-options | grep -q '^ *libsqlite3 *\[ on *\] *[^;]*$' || return
 	"$PSTAT" export -i bad --sqlite db 2>said
 	check "sqlite: texts are UTF-8" "$PYTHON" -c 'import sqlite3

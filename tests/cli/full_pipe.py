@@ -42,14 +42,14 @@ def main():
         if time.monotonic() - start > 300:
             pstat.kill()
             sys.exit("the command was not waited for while nobody read")
-    waited = time.monotonic() - start
     if mode == "unread":
         while pstat.poll() is None:
             pstat.send_signal(signal.SIGINT)
             time.sleep(0.05)
         print("status %d" % pstat.returncode)
         return
-    time.sleep(0.2)
+    time.sleep(1) # pstat may have to wait for a CPU before it takes its last time
+    waited = time.monotonic() - start
     text = b""
     while True:
         piece = os.read(out, 65536)

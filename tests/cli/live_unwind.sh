@@ -288,7 +288,8 @@ C
 			"$PSTAT" record -N -q -F 2000 -e cpu-clock:u --call-graph $how -o x -- ./stray $what >said 2>&1
 			run "$PSTAT" report -i x --folded
 			has "$how, $what: it goes on" '^stray;.*;\[JIT\] tid [0-9]+;below;burn ' "$out"
-			has_not "$how, $what: nothing is missing" 'any code' "$err"
+			# By frame pointers a few samples of the program's start may lead anywhere.
+			has_not "$how, $what: nothing is missing" '[0-9]{2,}\.[0-9] %.*any code' "$err"
 		done
 	done
 	run "$PSTAT" record -N -F 2000 -e cpu-clock:u --call-graph dwarf -o x -- ./stray number
@@ -418,7 +419,7 @@ test_frame_pointers_beyond_the_copy()
 		run "$PSTAT" report -g none -i short
 		has "$kind: report: why" '\([0-9.]* %: the copy of the stack was too short' "$err"
 		has "$kind: report: what to do" 'record more of it: --call-graph dwarf,SIZE' "$err"
-		has "$kind: report: guesses" '(5|6|7|8|9|10)[0-9]+\.[0-9] % of [0-9]+ stacks have callers found by frame pointers' "$err"
+		has "$kind: report: guesses" '(4|5|6|7|8|9|10)[0-9]+\.[0-9] % of [0-9]+ stacks have callers found by frame pointers' "$err"
 	done
 	record_deep long --call-graph dwarf,16384
 	same "longer copies: all stacks are whole" "$(true_stacks)" "$(our_stacks long)"
@@ -594,7 +595,8 @@ test_debug_file_of_another_build()
 		objcopy --only-keep-debug deep deep.debug
 		mv linked deep
 		record_deep other --call-graph dwarf
-		same "one of another build: as many" "$broken" "$(said broken)"
+		# What breaks in the C library at the start depends on which of its pages are there.
+		check "one of another build: as many: $(said broken)" [ $((($(said broken) - broken) / 20)) -eq 0 ]
 		has "why" '[0-9]+ broken \([0-9]+ in code without tables\)' "$err"
 		run "$PSTAT" report -g none -i other
 		has "report tells it" 'code without unwind tables or frame pointers' "$err"
@@ -614,6 +616,7 @@ C
 	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o spin spin.c 2>cc_err || fail "compiles"
 	./spin &
 	pid=$!
+	until [[ $(readlink /proc/$pid/exe) = */spin ]]; do kill -0 $pid || return; done
 }
 
 # What is in the file when the recorder is killed is good.

@@ -15,13 +15,13 @@ until_then() # PROOF... -- CMD...
 	kill -INT $pid 2>/dev/null
 	wait $pid
 }
-lines() { [ "$(grep -c "$1" err)" -ge "$2" ]; }
+lines() { [ "$(grep -Ec "$1" err)" -ge "$2" ]; }
 
 test_stat()
 {
 	need_paranoid 0
 	until_then lines context-switches 2 -- "$PSTAT" stat -I 50 -e context-switches
-	check "stat -I: counts each interval" lines '^ +[0-9.]+ .*context-switches' 0
+	check "stat -I: counts each interval" lines '^ +[0-9.]+ .*context-switches' 2
 	has "stat -I: of all" '^ +[0-9.]+ +[0-9,]+ +context-switches' "$(<err)"
 	run "$PSTAT" stat --timeout 50 -e context-switches
 	has "stat: the whole system" "stats for 'system wide'" "$err"

@@ -142,7 +142,7 @@ test_a_pipe_without_reader()
 	local target
 
 	run bash -c '"$0" stat -I 20 -x, -e page-faults:u --log-fd 7 sh -c "until [ -e gone ]; do sleep 0.01; done
-		sleep 0.3; touch whole" 7> >(head -1 >first; exec touch gone)' "$PSTAT"
+		sleep 0.3; touch whole" 7> >(head -1 >first; exec </dev/null; touch gone)' "$PSTAT"
 	same "ends, and not by SIGPIPE" 125 "$status"
 	same "tells it once" "pstat: --log-fd: the counts could not be written: Broken pipe" "$err"
 	check "when the command has ended" [ -e whole ]
@@ -150,7 +150,7 @@ test_a_pipe_without_reader()
 	# Not before the command runs: what cannot be begun runs no command.
 	run bash -c 'set -o pipefail; "$0" stat record -I 20 -e page-faults:u -o - sh -c "touch runs
 		until [ -e gone ]; do sleep 0.01; done
-		sleep 0.3; touch whole" | (head -c 8; until [ -e runs ]; do sleep 0.01; done; exec touch gone)' "$PSTAT"
+		sleep 0.3; touch whole" | (head -c 8; until [ -e runs ]; do sleep 0.01; done; exec </dev/null; touch gone)' "$PSTAT"
 	same "a recording" 125 "$status"
 	has "says why" 'Broken pipe' "$err"
 	check "and its command has ended too" [ -e whole ]

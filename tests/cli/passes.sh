@@ -118,8 +118,9 @@ test_input()
 		"$(setarch -R "$PSTAT" stat --passes -o out -e "$(stores_times 5)" -- cat <words | paste -sd ' ')"
 	same "from where it was" "b b" \
 		"$({ read -r _; setarch -R "$PSTAT" stat --passes -o out -e "$(stores_times 5)" -- cat; } <two | paste -sd ' ')"
-	echo words | setarch -R "$PSTAT" stat --passes -e "$(stores_times 5)" -- touch ran 2>err
-	same "a pipe is refused" "129 0" "${PIPESTATUS[1]} ${PIPESTATUS[0]}"
+	# Whether echo writes before nobody is there to read is up to the machine.
+	echo words 2>said | setarch -R "$PSTAT" stat --passes -e "$(stores_times 5)" -- touch ran 2>err
+	same "a pipe is refused" 129 "${PIPESTATUS[1]}"
 	has "with the remedy" '^pstat: --passes: standard input is a pipe: .*$' "$(<err)"
 	has "in a line of its own" '^  .*</dev/null' "$(<err)"
 	check "and nothing was run" [ ! -e ran ]

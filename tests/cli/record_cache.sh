@@ -122,10 +122,11 @@ test_code_made_at_run_time()
 	has "the program beside it has its name" ' app  .*feeder$' "$(names x)"
 }
 
+# Nothing of the library ever runs, not even what begins and ends others: no sample can fall into it.
 test_what_had_no_samples_stays_out()
 {
 	echo 'void idle(void) { }' >idle.c
-	${CC:-cc} -shared -fPIC -Wl,--build-id -o libidle.so idle.c || fail "compiles"
+	${CC:-cc} -shared -nostartfiles -fPIC -Wl,--build-id -o libidle.so idle.c || fail "compiles"
 	program app busy -L. -Wl,--no-as-needed -lidle -Wl,-rpath,"$PWD"
 	record x -- ./app
 	check "the program is kept" entry "$(ids x app)"
@@ -140,7 +141,7 @@ test_wanted_again()
 	local file
 
 	echo 'void idle(void) { }' >idle.c
-	${CC:-cc} -shared -fPIC -Wl,--build-id -o libidle.so idle.c || fail "compiles"
+	${CC:-cc} -shared -nostartfiles -fPIC -Wl,--build-id -o libidle.so idle.c || fail "compiles"
 	program app wanted -L. -Wl,--no-as-needed -lidle -Wl,-rpath,"$PWD"
 	record x --buildid-all -- ./app
 	for file in app libidle.so; do
@@ -176,7 +177,11 @@ test_kernel()
 	run "$PSTAT" record -o k -e cpu-clock:k -F 5000 -- dd if=/dev/zero of=/dev/null bs=1M count=2000
 	id=$("$PSTAT" buildid-list -i k | awk '$2 == "[kernel.kallsyms]" { print $1 }')
 	[ -n "$id" ] || skip "needs a kernel with a build-id"
-	check "its list" cmp "$cache/[kernel.kallsyms]/$id/kallsyms" /proc/kallsyms
+	# Those of modules, BPF programs and probes come and go with what others do.
+	grep -v '\[' "$cache/[kernel.kallsyms]/$id/kallsyms" >its
+	grep -v '\[' /proc/kallsyms >kernels
+	check "its list" test -s its
+	check "its list: the kernel's" cmp its kernels
 	check "by its build-id" test -e "$(entry "$id")/kallsyms"
 }
 
@@ -320,7 +325,7 @@ test_replaced_while_recording()
 	record x -- sh -c './app && "$tmp/held" $PPID app && cat next >app'
 	has "told" '^pstat: not put into the build-id cache, replaced or changed.*/app$' "$said"
 	check_not "not there" entry "$(ids x app)"
-	has_not "never the other's names" 'after' "$(names x)"
+	has_not "never the other's names" '\] after$' "$(names x)"
 	# Another file at the path: the one that ran is held.
 	program app earlier
 	record y -- sh -c './app && "$tmp/held" $PPID app && mv next app'

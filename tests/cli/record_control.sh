@@ -132,7 +132,7 @@ test_what_is_no_command()
 
 test_a_delay()
 {
-	run "$PSTAT" record -o x -D 1 -c 1 -e page-faults:u -- "$EXACT" spins:50 pages:300
+	run "$PSTAT" record -o x -D 1 -c 1 -e page-faults:u -- "$EXACT" spins:500 pages:300
 	same "status" 0 "$status"
 	check "what came later" test "$(perf script -i x -F ip 2>/dev/null | wc -l)" -ge 300
 	run "$PSTAT" record -o x -D 60000 -c 1 -e page-faults:u -- "$EXACT" pages:300

@@ -27,14 +27,14 @@ test_files()
 	for n in 1 2 3 4 5 6 7 8; do # names of all lengths
 		name=${name}_
 		cp "$WORK/callers" $name
-		"$PSTAT" record -q -o $name.data -e cpu-clock:u -g -- ./$name known 20
+		"$PSTAT" record -q -o $name.data -e cpu-clock:u -g -- ./$name known 100
 	done
 	multiples "names" "9 67" c_*.data
-	"$PSTAT" record -q -o dwarf.data -e cpu-clock:u --call-graph dwarf -- "$WORK/callers" known 20
-	"$PSTAT" record -q -o raw.data -e cpu-clock:u --call-graph dwarf,raw,1024 -R -- "$WORK/callers" known 20
-	"$PSTAT" record -q -o symbols.data -e cpu-clock:u --symbols-in-file -- "$WORK/callers" known 20
-	"$PSTAT" record -q -o more.data -e cpu-clock:u -d -T -R -- "$WORK/callers" known 20
-	"$PSTAT" record -q -o mmap.data -e cpu-clock:u --buildid-mmap -- "$WORK/callers" known 20
+	"$PSTAT" record -q -o dwarf.data -e cpu-clock:u --call-graph dwarf -- "$WORK/callers" known 100
+	"$PSTAT" record -q -o raw.data -e cpu-clock:u --call-graph dwarf,raw,1024 -R -- "$WORK/callers" known 100
+	"$PSTAT" record -q -o symbols.data -e cpu-clock:u --symbols-in-file -- "$WORK/callers" known 100
+	"$PSTAT" record -q -o more.data -e cpu-clock:u -d -T -R -- "$WORK/callers" known 100
+	"$PSTAT" record -q -o mmap.data -e cpu-clock:u --buildid-mmap -- "$WORK/callers" known 100
 	multiples "other fields" "9 67" dwarf.data raw.data symbols.data more.data
 	multiples "build-ids in the maps" 9 mmap.data
 	cp c_.data into.data
@@ -45,14 +45,14 @@ test_files()
 test_what_else_happens()
 {
 	need_cap perfmon
-	"$PSTAT" record -q -o x.data -a -e cpu-clock --all-cgroups --namespaces --switch-events -- "$WORK/callers" known 20
+	"$PSTAT" record -q -o x.data -a -e cpu-clock --all-cgroups --namespaces --switch-events -- "$WORK/callers" known 100
 	multiples "records of the kernel" "3 9 10 15 16" x.data
 }
 
 test_packed()
 {
 	"$PSTAT" record -q -z -o z.data -F 20000 -e cpu-clock:u --call-graph dwarf,raw,8192 -- "$WORK/callers" known 300
-	"$PSTAT" record -q -z -o threads.data --threads=cpu -e cpu-clock:u -- "$WORK/callers" known 20
+	"$PSTAT" record -q -z -o threads.data --threads=cpu -e cpu-clock:u -- "$WORK/callers" known 100
 	"$PSTAT" record -q -z -o - -e cpu-clock:u -- "$WORK/callers" known 20 >z.pipe
 	multiples "packed" "67 81" z.data threads.data
 	multiples "packed, in a pipe" "80 81" z.pipe
@@ -64,8 +64,8 @@ test_packed()
 
 test_pipes()
 {
-	"$PSTAT" record -q -o - -e cpu-clock:u -g -- "$WORK/callers" known 20 >g.pipe
-	"$PSTAT" record -q -o - -e cpu-clock:u --call-graph dwarf -- "$WORK/callers" known 20 >d.pipe
+	"$PSTAT" record -q -o - -e cpu-clock:u -g -- "$WORK/callers" known 100 >g.pipe
+	"$PSTAT" record -q -o - -e cpu-clock:u --call-graph dwarf -- "$WORK/callers" known 100 >d.pipe
 	multiples "pipes" "9 67 80" g.pipe d.pipe
 	! command -v perf >/dev/null || check "perf reads them" perf report --stdio -i g.pipe
 }

@@ -85,7 +85,13 @@ test_whole_machine()
 	need_paranoid 0
 	record --off-cpu-thresh 0 -a -o x -- "$waits" 5
 	has "waits of the machine" '^  off the CPU: [0-9]+ waits, ' "$err"
-	has_not "no record is missing" 'unknown length|without a stack' "$err"
+	# On a busy machine a few may be lost.
+	check "hardly a record is missing: $err" awk -v said="$err" 'BEGIN { gsub(/\n/, " ; ", said)
+		if (!match(said, /off the CPU: [0-9]+ /)) exit 1
+		waits = substr(said, RSTART + 13) + 0
+		if (match(said, /[0-9]+ without a stack/)) missing += substr(said, RSTART) + 0
+		if (match(said, /[0-9]+ of unknown length/)) missing += substr(said, RSTART) + 0
+		exit missing * 20 > waits }'
 	same "idle CPUs do not wait" 0 "$("$PSTAT" script -i x -F tid,event 2>/dev/null | awk '/offcpu-time/ && $1 == 0' | wc -l)"
 }
 
@@ -140,7 +146,7 @@ test_wakers()
 
 	need_root
 	[ -e /sys/kernel/tracing/events/sched/sched_waking ] || skip "needs tracefs"
-	record --wakers --off-cpu-thresh 0 -a -o x -- "$waits" 2
+	record --wakers --off-cpu-thresh 0 -m 16M -a -o x -- "$waits" 2
 	same "status" 0 "$status"
 	has "how many are known" '^  [0-9]+ of [0-9]+ that were over and not preempted: what ended them is recorded$' "$err"
 	# woken_by FUNCTION: the ns of all waits that the program's threads ended in it.

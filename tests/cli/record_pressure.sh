@@ -31,8 +31,8 @@ record_to_slow_reader()
 
 # taken KIND: how many of them are in ./x.
 taken() { awk -v kind="$1" '$1 == kind { n = $2 } END { print n + 0 }' counts; }
-# said WORD: the number before it in what the recorder said.
-said() { printf '%s\n' "$err" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1[ ,:].*/\1/p" | tail -n 1; }
+# said WORD: the number before it in what the recorder said, 0 where it is not there.
+said() { printf '%s\n' "$err" | sed -n "s/.*[^0-9]\([0-9][0-9]*\) $1[ ,:].*/\1/p" | tail -n 1 | grep . || echo 0; }
 
 # None of them is missing, whatever else came; but on a busy machine the kernel itself may lose some in a full ring, which
 # it counts among all that it lost. unit/test_ring_reader has it to the record.

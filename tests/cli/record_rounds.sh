@@ -33,7 +33,8 @@ E2
 # The page faults of what is recorded, until now.
 faults() { ps -o min_flt= --ppid "$(pgrep -x -P "$pid" exact)" | awk '{ n += $1 } END { print n + 0 }'; }
 
-# snapshots N OPTIONS...: told N times by SIGUSR2; then it ends.
+# snapshots N OPTIONS...: told N times by SIGUSR2; then it ends. Each one is waited for: it is larger than what other
+# events write meanwhile.
 snapshots()
 {
 	local n=$1 i pid size until_faults
@@ -47,7 +48,7 @@ snapshots()
 		until_faults=$(($(faults) + 300))
 		until [ "$(faults)" -ge $until_faults ] || ! kill -0 $pid; do sleep 0.02; done
 		kill -USR2 $pid
-		until [ "$(stat -c %s x)" -gt "$size" ]; do sleep 0.02; done
+		until [ "$(stat -c %s x)" -gt $((size + 8000)) ]; do sleep 0.02; done
 	done
 	kill -INT $pid
 	wait $pid

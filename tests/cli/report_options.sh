@@ -178,10 +178,12 @@ test_empty_events()
 
 test_sockets()
 {
-	local socket
+	local socket cpu
 
 	need_paranoid 2
-	"$PSTAT" record -q -F 2000 --sample-cpu -e cpu-clock:u -o here -- "$WORK/callers" known 50
+	need_cmd taskset
+	cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//') # one, so that it does not move to another socket
+	taskset -c "$cpu" "$PSTAT" record -q -F 2000 --sample-cpu -e cpu-clock:u -o here -- "$WORK/callers" known 50
 	socket=$("$PSTAT" report -q -i here -s socket -F socket 2>/dev/null | tr -dc '0-9')
 	report here -s comm --socket-filter "$socket"
 	shows "--socket-filter: all are on this machine's" "100.00% callers"

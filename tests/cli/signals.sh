@@ -17,7 +17,9 @@ begin()
 
 end_with() { kill -s "$1" "$pid"; }
 
-works='touch up; exec sleep 60'
+int_waits() { grep -qE '^(Sig|Shd)Pnd:.*[2367abef]$' /proc/"$1"/status 2>/dev/null; } # PID: has not taken SIGINT yet
+
+works=': >up; exec sleep 60' # no program: a shell that waits for one may ignore SIGINT
 
 test_the_command_gets_it()
 {
@@ -54,7 +56,7 @@ test_a_command_that_will_not_end()
 	# Each is waited for until it was taken: signals that wait are one.
 	for signal in INT INT INT; do
 		end_with $signal
-		sleep 0.1
+		while int_waits $pid; do sleep 0.01; done
 	done
 	wait "$pid"
 	same "the third signal kills it" 137 $?
@@ -139,6 +141,7 @@ test_the_reader_of_a_pipe()
 		set +m
 		group=$(ps -o pgid= -p $pid | tr -d ' ')
 		until [ -e up ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+		wait_int $pid yes
 		kill -s INT -- "-$group"
 		wait $pid
 		same "$reader: status" 0 $?
@@ -190,7 +193,7 @@ interrupted()
 	check "$*: it is ready for the first" wait_int $pid yes
 	kill -s INT $pid
 	# It has taken the signal.
-	while grep -qE '^(Sig|Shd)Pnd:.*[2367abef]$' /proc/$pid/status 2>/dev/null; do sleep 0.01; done
+	while int_waits $pid; do sleep 0.01; done
 	tail -c +$((half + 1)) stream >&7
 	exec 7>&-
 	wait $pid

@@ -158,7 +158,13 @@ test_a_silent_pipe()
 		same "$what: then it is read" 0 $?
 		check "$what: and shown" grep -q 'cycles\|app\|page-faults' out err
 	done
-	cat "$golden/in_a_pipe.data" | "$PSTAT" script -q "${names[@]}" >out 2>err
+	# The recording is in the pipe before anybody reads.
+	exec 3<>fifo
+	cat "$golden/in_a_pipe.data" >&3
+	"$PSTAT" script -q "${names[@]}" <fifo >out 2>err 3>&- &
+	pid=$!
+	exec 3>&-
+	wait $pid
 	has_not "no such line where something comes" 'waiting' "$(<err)"
 }
 

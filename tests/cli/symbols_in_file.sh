@@ -15,7 +15,7 @@ build() # NAME OPTION...
 	static inline __attribute__((always_inline)) unsigned mix(unsigned x) { return x * 3 / 2 + (x >> 3); }
 	static __attribute__((noinline)) void leaf(unsigned n) { while (n--) sink = mix(sink) + n; }
 	__attribute__((noinline)) void middle(unsigned n) { leaf(n); sink++; }
-	int main(int n, char **words) { for (int i = 0; i < (n > 1 ? 400 : 40); i++) middle(2000000); return !words; }
+	int main(int n, char **words) { for (int i = 0; i < (n > 1 ? 1200 : 40); i++) middle(2000000); return !words; }
 	END_C
 	"${CC:-cc}" -g -O1 -fno-omit-frame-pointer -Wl,--build-id "${@:2}" -o "$1" work.c 2>cc_err || skip "needs a C compiler"
 }
@@ -74,8 +74,9 @@ test_frame_pointers()
 	has "the header says it" '^# symbols in the file : [0-9]+ bytes' "$("$PSTAT" report -i fp --header-only)"
 }
 
-# How many lines are said, but of the system's libraries, which have no names on some machines.
-own_lines() { sed '/names missing or in doubt: \/usr\/lib/,+1d' | wc -l; }
+# What is said, but of the system's libraries, which have no names on some machines.
+own() { sed '/names missing or in doubt: \/usr\/lib/,+1d'; }
+own_lines() { own | wc -l; }
 
 # Instructions are in the file alone. That it is gone is no fault of the names.
 test_annotate_without_the_file()
@@ -87,7 +88,7 @@ test_annotate_without_the_file()
 		"$PSTAT" annotate -i code leaf
 	same "nothing else is said" 1 "$(own_lines <<<"$err")"
 	run "$PSTAT" annotate -i code -d app --skip-missing
-	same "--skip-missing" "0 " "$status $out$err"
+	same "--skip-missing" "0 " "$status $out$(printf %s "$err" | own)"
 	build app -DOTHER -O2
 	fails_with 125 '^pstat: leaf of app: replaced since the recording: .*; its names are in the recording, its code is not$' \
 		"$PSTAT" annotate -i code leaf
@@ -176,7 +177,9 @@ test_size()
 
 test_code_made_at_run_time()
 {
-	recorded map -e cpu-clock:u -g -- sh -c 'sleep 0.5 | "$0" map' "$WORK/jit"
+	# Its input is silent and doesn't end; when it has used enough of the CPU it is ended by a signal.
+	mkfifo silent
+	recorded map -e cpu-clock:u -g -- sh -c '"$0" 300 "$1" map <>silent; true' "$WORK/spend" "$WORK/jit"
 	keep_tables map
 	has "functions have the names of the map" 'jit_two_thirds' "$(cat map.table0)"
 	rm -f $("$PSTAT" script -i map.plain -F comm,pid | awk '$1 == "jit" { print "/tmp/perf-" $2 ".map" }' | sort -u)

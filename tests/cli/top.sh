@@ -10,12 +10,16 @@
 need_paranoid 2
 exact=$WORK/exact callers=$WORK/callers
 
-# gate COMMAND...: a process ($held) that becomes COMMAND when it is opened.
+# sleeps PID: it waits for something.
+sleeps() { [ "$(sed 's/.*) //' /proc/"$1"/stat | cut -d' ' -f1)" = S ]; }
+
+# gate COMMAND...: a process ($held) that becomes COMMAND when it is opened. It waits already: no sample is of its start.
 gate()
 {
 	rm -f go && mkfifo go
 	bash -c 'read -r <"$1"; shift; exec "$@"' gate "$PWD/go" "$@" >/dev/null &
 	held=$!
+	until [ "$(tr '\0' ' ' <"/proc/$held/cmdline" | cut -d ' ' -f 1-2)" = 'bash -c' ] && sleeps $held; do sleep 0.02; done
 }
 
 # begin FILE OPTIONS...: top of the held process; its tables go to FILE. Returns when the first one is there.
@@ -53,7 +57,8 @@ begin_record() # FILE OPTIONS...
 	shift
 	"$PSTAT" record -v -p $held -o "$file" "$@" 2>"$file.said" >/dev/null </dev/null &
 	tops+=($!)
-	until grep -q "perf_event_open worked" "$file.said" || [ ! -d /proc/$! ]; do sleep 0.02; done
+	# It waits for samples when all is switched on; a program that begins before may have lost its mappings.
+	until grep -q "perf_event_open worked" "$file.said" && sleeps $! || [ ! -d /proc/$! ]; do sleep 0.02; done
 }
 
 # The sum of a column "Samples" of all tables of an event.
@@ -124,7 +129,7 @@ test_forgets()
 	gate "$exact" pages:4000 pauses
 	begin tables -d 0.02 -e page-faults/period=1,name=each/u -n -E 1000
 	echo >go
-	until [ "$(samples_of tables each)" -ge 4000 ]; do sleep 0.02; done
+	until [ "$(samples_of tables each)" -ge 4000 ] && sleeps $held; do sleep 0.02; done
 	n=$(grep -c '^# top' tables)
 	until [ "$(grep -c '^# top' tables)" -gt $((n + 30)) ]; do sleep 0.02; done
 	kill -9 $held
@@ -134,9 +139,6 @@ test_forgets()
 	left=$(tac tables | awk '/^ +[0-9.]+%/ { n += $2 } /^# top/ { print n + 0; exit }')
 	check "of 4000 faults an eighth goes behind each of more than 30 tables: $left are left" test "$left" -lt 200
 }
-
-# sleeps PID: it waits for something.
-sleeps() { [ "$(sed 's/.*) //' /proc/"$1"/stat | cut -d' ' -f1)" = S ]; }
 
 # Who could not print for long forgets for the tables that did not come: all, where these were eight or more. Before
 # that, all faults are in tables: the last ones are on their way for a table or two.

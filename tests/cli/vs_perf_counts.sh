@@ -16,18 +16,27 @@ test_page_faults()
 	done
 }
 
-# near NAME NUMBER NUMBER: at most 8 apart.
-near() { check "$1: $2 and $3" test $(($2 - $3)) -ge -8 -a $(($2 - $3)) -le 8; }
+# near NUMBER NUMBER: at most 8 apart.
+near() { test $(($1 - $2)) -ge -8 -a $(($1 - $2)) -le 8; }
+
+# near_faults NAME EVENT: in one of a few pairs of runs; where the page cache changes between two, a pair differs.
+near_faults()
+{
+	local try perfs own
+
+	for try in {1..8}; do
+		perfs=$(counted perf -e "$2" -- "$EXACT" pages:77)
+		own=$(counted "$PSTAT" -e "$2" -- "$EXACT" pages:77)
+		near "$perfs" "$own" 2>/dev/null && break
+	done
+	check "$1: $perfs and $own, pair $try" near "$perfs" "$own"
+}
 
 test_faults_from_the_start()
 {
-	local user=page-faults:u all=page-faults
-
-	near "with the faults of the program's start" \
-		"$(counted perf -e $user -- "$EXACT" pages:77)" "$(counted "$PSTAT" -e $user -- "$EXACT" pages:77)"
+	near_faults "with the faults of the program's start" page-faults:u
 	need_paranoid 1
-	near "also the kernel's at exec" \
-		"$(counted perf -e $all -- "$EXACT" pages:77)" "$(counted "$PSTAT" -e $all -- "$EXACT" pages:77)"
+	near_faults "also the kernel's at exec" page-faults
 }
 
 test_dummy_and_never()
@@ -211,7 +220,7 @@ test_uprobes_and_other_tasks()
 	run "$PSTAT" stat -i -e "$probe" -- "$EXACT" threads:3 calls:2
 	has_not "-i asks for no others" 'at least' "$err"
 	run "$PSTAT" stat -a -x, -e "$probe" -- "$EXACT" threads:3 calls:2
-	check "-a counts them" test "$(cut -d, -f1 <<<"$err")" -ge 6
+	check "-a counts them" test "$(grep -v '^pstat' <<<"$err" | grep probe_ | cut -d, -f1)" -ge 6
 }
 
 test_uprobes()
@@ -250,7 +259,8 @@ test_tool_events()
 	local seconds
 
 	run "$PSTAT" stat --no-big-num -e duration_time,user_time,system_time -- "$EXACT" pages:3000
-	seconds='{ split($1, s, "."); print s[1] * 1000000000 + s[2] }'
+	# Not by print: mawk has six digits of what is above 2^31, which is 2.1 s.
+	seconds='{ split($1, s, "."); printf "%.0f\n", s[1] * 1000000000 + s[2] }'
 	same "duration_time is the time elapsed" "$(awk '/seconds time elapsed/'"$seconds" <<<"$err")" \
 		"$(awk '/duration_time/ { print $1 }' <<<"$err")"
 	same "user_time is the seconds user" "$(awk '/seconds user/'"$seconds" <<<"$err")" \
