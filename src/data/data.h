@@ -68,7 +68,7 @@ struct events {
 	int trailer_id_word; /* of any other record, from its end, 1 is the last; -1: none */
 	/* The place of TIME, counted in the same way; -1: no common place, or none at all. */
 	int sample_time_word, trailer_time_word;
-	/* The index of the only event with samples that the kernel makes by itself, not a counter or a timer; -1. */
+	/* The index of the only event whose samples neither a counter nor a timer makes; -1: none, or several. */
 	int sole_software;
 };
 

@@ -145,18 +145,17 @@ int trailer_time_word(const struct perf_event_attr *attr)
 }
 
 /* Clocks have a timer, and dummies no samples; BPF programs write their own. */
-static bool is_hit_in_software(const struct perf_event_attr *attr)
+static bool is_hit_in_software(const struct data_event *event)
 {
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config != PERF_COUNT_SW_CPU_CLOCK &&
-	       attr->config != PERF_COUNT_SW_TASK_CLOCK && attr->config != PERF_COUNT_SW_DUMMY &&
-	       attr->config != PERF_COUNT_SW_BPF_OUTPUT;
+	return event->attr.type == PERF_TYPE_SOFTWARE && !event_is_cpu_time(event) &&
+	       event->attr.config != PERF_COUNT_SW_DUMMY && event->attr.config != PERF_COUNT_SW_BPF_OUTPUT;
 }
 
 static void find_sole_software(struct events *events)
 {
 	events->sole_software = -1;
 	for (size_t i = 0; i < events->n; i++) {
-		if (!is_hit_in_software(&events->v[i]->attr))
+		if (!is_hit_in_software(events->v[i]))
 			continue;
 		if (events->sole_software >= 0) {
 			events->sole_software = -1;

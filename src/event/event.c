@@ -141,13 +141,13 @@ static int unknown_event(struct event_parse *p, const struct spec_event *spec)
 			 spec->second ? ":" : "", spec->second ? spec->second : "");
 }
 
-/* The clocks count ns and are printed in msec, by whatever name they came. */
 bool event_is_clock(const struct event *event)
 {
 	return event->attr.type == PERF_TYPE_SOFTWARE && (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
 							  event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* The clocks count ns and are printed in msec, by whatever name they came. */
 static void set_clock_unit(struct event *event)
 {
 	if (!event_is_clock(event) || *event->unit || event->kind != EVENT_KERNEL)

@@ -330,7 +330,7 @@ static void add_graph(struct output *output, const struct stack_tree *tree, cons
 	file_number(&page, NULL);
 	str_add(out, "{\"name\":");
 	add_text(out, &page.scratch, name);
-	str_addf(out, ",\"waits\":%s,\"samples\":%llu,\"period\":%llu", tree->waits ? "true" : "false",
+	str_addf(out, ",\"is_time\":%s,\"samples\":%llu,\"period\":%llu", tree->is_time ? "true" : "false",
 		 (unsigned long long)tree->n_samples, (unsigned long long)tree->period);
 	add_frames(&page);
 	str_add(out, ",\n");
@@ -628,7 +628,7 @@ static void add_picture(struct picture *picture)
 	if (picture->boxes.n_small)
 		note_add(picture->caption, false, NULL,
 			 "%zu boxes of less than %g %% of the %s are left out; a page (.html) has them all",
-			 picture->boxes.n_small, 100 * least_part, picture->tree->waits ? "time" : "samples");
+			 picture->boxes.n_small, 100 * least_part, picture->tree->is_time ? "time" : "samples");
 	picture->top = (unsigned)picture->caption->n * LINE + 2 * LINE + MARGIN;
 	picture->height = picture->boxes.n_levels * ROW;
 	add_start(picture);

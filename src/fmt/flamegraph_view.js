@@ -15,7 +15,7 @@
 
 	const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 	const percent = (part, all) => all ? (100 * part / all).toFixed(2) + " %" : "0 %";
-	const unit = () => ask.weight === "samples" ? "samples" : state.event.raw.waits ? "ns off the CPU" : "events";
+	const unit = () => ask.weight === "samples" ? "samples" : state.event.raw.is_time ? "ns" : "events";
 
 	/* ---- looks ---- */
 
@@ -337,7 +337,7 @@
 		ask.from = 0;
 		ask.to = Infinity;
 		ask.lane = -1;
-		$("weight").value = ask.weight = raw.waits ? "period" : "samples";
+		$("weight").value = ask.weight = raw.is_time ? "period" : "samples";
 		$("back").disabled = true;
 		$("timeline").hidden = raw.buckets < 2;
 		$("merged_label").hidden = raw.groups.length < 2;

@@ -77,7 +77,7 @@ static void add_profile(struct speedscope *s, size_t t, size_t first_frame, cons
 	str_add_json(out, name.s);
 	str_release(&name);
 	str_addf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":%llu,\"samples\":[",
-		 tree->waits ? "microseconds" : "none", sum);
+		 tree->is_time ? "microseconds" : "none", sum);
 	for (size_t i = 0; i < n; i++) {
 		str_add(out, i ? "," : "");
 		add_stack(tree, first_frame, rows[i]->node, out);

@@ -918,8 +918,7 @@ struct profile_options question_profile(const struct question *question, unsigne
 	if (whole) {
 		/* Live branches are too many for cells with all facts. Other questions have the same filters. */
 		options.shape.facts |= live && options.shape.branches ? filter_facts(&query->filters) :
-									 (PROFILE_WHOLE & ~FACT(BUCKET)) |
-									 (question->shape.facts & FACT(STATE));
+									 PROFILE_WHOLE & ~FACT(BUCKET);
 		options.filters = filters_of_reading(&options.filters);
 	}
 	return options;

@@ -663,7 +663,7 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 	tree->texts = texts_new();
 	tree->delimiter = UINT32_MAX;
 	maker->wall_clock = event_is_wall_clock(event);
-	tree->waits = maker->wall_clock || event_has_waits(event) || event_has_wakers(event);
+	tree->is_time = maker->wall_clock || event_has_waits(event) || event_has_wakers(event);
 	texts_intern(tree->texts, "", 0);
 	VEC_GROW(tree->nodes, tree->n, tree->cap);
 	tree->nodes[tree->n++] = (struct stack_tree_node){ 0 };

@@ -70,7 +70,7 @@ struct stack_tree {
 	size_t n_buckets;
 	uint64_t bucket_ns, start_ns; /* width, and where the first begins on the recording's clock */
 	uint64_t n_samples, period; /* sums of the rows */
-	bool waits; /* the event's samples are times in ns, all of them or those off the CPU */
+	bool is_time; /* the event's samples are times in ns, all of them or those off the CPU */
 };
 /* Makes the tree of one member of a hist. The table must stay; the caller frees it. */
 struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, size_t member,
@@ -81,11 +81,11 @@ const struct stack_tree_row **stack_tree_by_group(const struct stack_tree *tree)
 /* Weight of a row, where it is one number: its samples; of times how long they were, in us. The next: of what. */
 static inline uint64_t stack_tree_weight(const struct stack_tree *tree, const struct stack_tree_row *row)
 {
-	return tree->waits ? row->period / 1000 : row->n_samples;
+	return tree->is_time ? row->period / 1000 : row->n_samples;
 }
 static inline const char *stack_tree_unit(const struct stack_tree *tree)
 {
-	return tree->waits ? "us" : "samples";
+	return tree->is_time ? "us" : "samples";
 }
 static inline const char *stack_tree_text(const struct stack_tree *tree, uint32_t number)
 {

@@ -320,7 +320,7 @@ static uint64_t fact_state(struct collect *collect, const struct replay_sample *
 {
 	(void)collect;
 	if (!sample->event || !(event_has_waits(sample->event) ||
-				(event_is_wall_clock(sample->event) && sample->body->misc & MISC_SWITCH_OUT)))
+				(sample->body->misc & MISC_SWITCH_OUT && event_is_wall_clock(sample->event))))
 		return TASK_RUNNING;
 	return sample->body->misc & MISC_SWITCH_OUT_PREEMPT ? TASK_PREEMPTED : TASK_WAITING;
 }

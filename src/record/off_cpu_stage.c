@@ -263,14 +263,15 @@ static void keep_waker(struct off_cpu_stage *off, const struct replay *replay, c
 static int sample_in_order(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
 {
 	struct off_cpu_stage *off = context;
-	struct waiter *waiter = waiter_of(sample->thread);
 	struct kept_stack *stack = off->stacks[sample->record->offset];
+	struct waiter *waiter;
 
 	(void)err;
 	if (sample->event == off->wakeups) {
 		keep_waker(off, replay, sample->sample, stack);
 		return 0;
 	}
+	waiter = waiter_of(sample->thread);
 	if (waiter->ended || sample->sample->time_ns > atomic_load(&off->until_ns)) {
 		stack_put(off, stack);
 		return 0;
@@ -473,7 +474,7 @@ static int take(void *data, const struct perf_event_header *header, uint64_t tic
 		off->newest_ns = body.id.time_ns;
 	if (header->type == RECORD_FORK || header->type == RECORD_EXIT || header->type == RECORD_COMM)
 		return feed(off, header, 0, false, err);
-	if (body.event != off->event && (body.event != off->wakeups || !off->wakeups))
+	if (!body.event || (body.event != off->event && body.event != off->wakeups))
 		return STAGE_PASS;
 	if (rc) {
 		off->stage->lost += header->type == RECORD_SAMPLE;

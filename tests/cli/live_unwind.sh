@@ -493,10 +493,11 @@ test_written_in_place()
 	"${CC:-cc}" -O1 -fomit-frame-pointer -fno-optimize-sibling-calls -o behind deep.c || fail "compiles"
 	same "their functions are at the same places" "$(nm before | grep ' T ')" "$(nm behind | grep ' T ')"
 	cat >both <<-'SH'
-		cat before >deep; ./deep; sleep 0.02; cat behind >deep; ./deep
+		cat before >deep && ./deep && sleep 0.02 && cat behind >deep && ./deep
 	SH
 	run "$PSTAT" record -N -o both.data -m 32M "${faults[@]}" --call-graph dwarf,32768 -- sh both
 	[ "$(id -u)" -eq 0 ] || run "$PSTAT" record -N -o both.data "${faults[@]}" --call-graph dwarf,32768 -- sh both
+	same "both programs run" 0 "$status"
 	same "no stack is a wrong one" "$(true_stacks | sed 's/ [0-9]*$//')" "$(our_stacks both.data | sed 's/ [0-9]*$//')"
 	check "those of the second are there" [ "$(our_stacks both.data | awk '$2 < 3' | wc -l)" -eq 0 ]
 	run "$PSTAT" script -i both.data -F ip,sym

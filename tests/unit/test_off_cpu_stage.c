@@ -141,10 +141,12 @@ static void end(struct bench *b)
 
 static void tell(struct bench *b, const struct record_body *body)
 {
+	const struct data_event *event = body->type == RECORD_SAMPLE ? events_find(&b->recorded, body->sample.id) :
+								       b->recorded.v[1];
 	struct record_sink *sink = &b->stage->sink;
 	struct str bytes = STR_INIT;
 
-	assert_int_equal(record_encode(body, b->recorded.v[1], &bytes, &b->err), 0);
+	assert_int_equal(record_encode(body, event, &bytes, &b->err), 0);
 	assert_int_equal(sink->take(sink, bytes.s, bytes.len, &b->err), 0);
 	str_release(&bytes);
 }
@@ -279,14 +281,11 @@ static void others_pass(void **state)
 static void tell_clock(struct bench *b, uint32_t tid, uint64_t time_ns, uint64_t period)
 {
 	struct record_body body = body_of(RECORD_SAMPLE, tid, time_ns, 0);
-	struct str bytes = STR_INIT;
 
 	body.misc = MISC_USER;
 	body.sample = (struct sample){ .id = OTHER_ID, .ip = 0x1000, .pid = PID, .tid = tid, .time_ns = time_ns,
 				       .period = period };
-	assert_int_equal(record_encode(&body, b->recorded.v[0], &bytes, &b->err), 0);
-	assert_int_equal(b->stage->sink.take(&b->stage->sink, bytes.s, bytes.len, &b->err), 0);
-	str_release(&bytes);
+	tell(b, &body);
 }
 
 /* Thread `by` wakes another one. */
@@ -295,15 +294,12 @@ static void wake(struct bench *b, uint32_t by, uint32_t tid, uint64_t time_ns, u
 	struct record_body body = body_of(RECORD_SAMPLE, by, time_ns, cpu);
 	const uint64_t ips[] = { (uint64_t)PERF_CONTEXT_KERNEL, kernel_ip + by };
 	struct { uint32_t type, tid; } data = { 7, tid };
-	struct str bytes = STR_INIT;
 
 	body.misc = MISC_KERNEL;
 	body.sample = (struct sample){ .id = WAKEUP_ID, .ip = kernel_ip + by, .pid = PID, .tid = by, .time_ns = time_ns,
 				       .cpu = cpu, .period = 1, .ips = ips, .n_ips = ARRAY_SIZE(ips),
 				       .raw = (const uint8_t *)&data, .raw_size = sizeof(data) };
-	assert_int_equal(record_encode(&body, b->recorded.v[WAKEUPS], &bytes, &b->err), 0);
-	assert_int_equal(b->stage->sink.take(&b->stage->sink, bytes.s, bytes.len, &b->err), 0);
-	str_release(&bytes);
+	tell(b, &body);
 }
 
 /* Of each wait that was no preemption the last wakeup; of nothing else one. */
