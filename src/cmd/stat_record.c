@@ -221,23 +221,32 @@ static int add_cpu_map(struct stat_record *record, struct str *err)
 	return add_cpus(record, &body, &body.cpus, &record->target->cpus, err);
 }
 
+/*
+ * Threads, in as many records as they need: one has room for some 2,700. perf's readers take the first record only,
+ * and end at a count of a thread that is not in it. perf's recorder writes one, whose size does not fit its field.
+ */
 static int add_thread_map(struct stat_record *record, struct str *err)
 {
-	struct record_body body = { .type = RECORD_THREAD_MAP };
+	enum { ROWS_MAX = (UINT16_MAX - 64) / THREAD_ROW_BYTES };
 	const struct target *target = record->target;
-	uint8_t *rows = xcalloc(target->n_threads + 1, THREAD_ROW_BYTES);
+	uint8_t *rows = xcalloc(ROWS_MAX, THREAD_ROW_BYTES);
+	size_t next = 0;
 	int rc;
 
-	for (size_t i = 0; i < target->n_threads; i++) {
-		uint64_t tid = (uint64_t)(int64_t)target->threads[i].tid;
+	do {
+		struct record_body body = { .type = RECORD_THREAD_MAP };
+		uint8_t *row = rows;
 
-		memcpy(rows + i * THREAD_ROW_BYTES, &tid, sizeof(tid));
-		memcpy(rows + i * THREAD_ROW_BYTES + sizeof(tid), target->threads[i].comm,
-		       THREAD_COMM_BYTES);
-	}
-	body.threads.n = target->n_threads;
-	body.threads.data = rows;
-	rc = writer_add_body(&record->writer, &body, NULL, err);
+		for (; next < target->n_threads && body.threads.n < ROWS_MAX; next++, body.threads.n++) {
+			uint64_t tid = (uint64_t)(int64_t)target->threads[next].tid;
+
+			memcpy(row, &tid, sizeof(tid));
+			memcpy(row + sizeof(tid), target->threads[next].comm, THREAD_COMM_BYTES);
+			row += THREAD_ROW_BYTES;
+		}
+		body.threads.data = rows;
+		rc = writer_add_body(&record->writer, &body, NULL, err);
+	} while (!rc && next < target->n_threads);
 	free(rows);
 	return rc;
 }

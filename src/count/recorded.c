@@ -14,7 +14,7 @@
 
 /* The numbers of STAT_CONFIG: tools/lib/perf/include/perf/event.h. */
 enum { CONFIG_AGGR_MODE, CONFIG_INTERVAL, CONFIG_SCALE };
-enum { CELLS_MAX = 1 << 22, THREADS_MAX = 1 << 16, CPUS_MAX = 1 << 13 /* of Linux */ };
+enum { CELLS_MAX = 1 << 22, CPUS_MAX = 1 << 13 /* of Linux */ };
 
 struct recorded_event {
 	bool was_open;
@@ -57,21 +57,20 @@ static void take_cpus(struct recorded_counts *counts, const struct record_cpus *
 			intset_add(&counts->cpus, cpu);
 }
 
-static int take_threads(struct recorded_counts *counts, const struct record_threads *threads,
-			struct str *err)
+/* The list goes on in each record that comes before the counts. */
+static void take_threads(struct recorded_counts *counts, const struct record_threads *threads)
 {
-	if (threads->n > THREADS_MAX)
-		return fail(err, -E2BIG, "%llu threads are too many", (unsigned long long)threads->n);
-	counts->threads = xcalloc(threads->n + 1, sizeof(*counts->threads));
-	counts->n_threads = threads->n;
+	size_t n = counts->n_threads;
+
+	counts->threads = xreallocarray(counts->threads, n + threads->n + 1, sizeof(*counts->threads));
 	for (size_t i = 0; i < threads->n; i++) {
 		struct record_thread thread = record_threads_get(threads, i);
+		struct target_thread *to = &counts->threads[n + i];
 
-		counts->threads[i].tid = (pid_t)thread.pid;
-		counts->threads[i].pid = -1;
-		memcpy(counts->threads[i].comm, thread.comm, sizeof(thread.comm));
+		*to = (struct target_thread){ .tid = (pid_t)thread.pid, .pid = -1 };
+		memcpy(to->comm, thread.comm, sizeof(thread.comm));
 	}
-	return 0;
+	counts->n_threads = n + threads->n;
 }
 
 static void take_config(struct recorded_counts *counts, const struct record_words *rows)
@@ -157,9 +156,8 @@ int recorded_take(struct recorded_counts *counts, const struct events *events,
 		counts->has_cpus = true;
 		break;
 	case RECORD_THREAD_MAP:
-		if (!counts->has_threads && !counts->fixed)
-			rc = take_threads(counts, &body->threads, err);
-		counts->has_threads = true;
+		if (!counts->fixed)
+			take_threads(counts, &body->threads);
 		break;
 	case RECORD_STAT_CONFIG:
 		if (!counts->has_config)

@@ -27,7 +27,7 @@ struct recorded_counts {
 	struct intset cpus; /* columns; the last column, after them, is "any CPU" */
 	struct target_thread *threads;
 	size_t n_threads, n_events;
-	bool has_cpus, has_threads; /* a map of them came */
+	bool has_cpus; /* a map of them came */
 	/* From STAT_CONFIG. */
 	uint64_t aggr_mode, interval_ms, scale;
 	bool has_config;

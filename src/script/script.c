@@ -7,7 +7,7 @@
  * Counts that pstat stat record and perf stat record have stored are kept until the end of their round and then
  * printed with its time, event by event, and of each thread by CPU:
  *
- *   THREAD_MAP   CPU_MAP   STAT STAT STAT STAT_ROUND   STAT STAT STAT STAT_ROUND ...
+ *   THREAD_MAP... CPU_MAP   STAT STAT STAT STAT_ROUND   STAT STAT STAT STAT_ROUND ...
  */
 #include "script/script_internal.h"
 
@@ -28,9 +28,9 @@ static int compare_cells(const void *a, const void *b)
 	return (x->cpu > y->cpu) - (x->cpu < y->cpu);
 }
 
+/* The list goes on in each record. */
 static void take_threads(struct script_counts *counts, const struct record_threads *threads)
 {
-	counts->n_pids = 0;
 	for (uint64_t i = 0; i < threads->n; i++) {
 		VEC_GROW(counts->pids, counts->n_pids, counts->cap_pids);
 		counts->pids[counts->n_pids++] = (int32_t)record_threads_get(threads, i).pid;

@@ -86,14 +86,14 @@ struct script_style {
 
 /* One counter's, of a round that has not ended. */
 struct script_count {
-	uint32_t event, thread; /* indexes: of the recording's events, of its THREAD_MAP */
+	uint32_t event, thread; /* indexes: of the recording's events, of its THREAD_MAPs */
 	int32_t cpu; /* -1: any */
 	uint64_t value, enabled_ns, running_ns;
 };
 struct script_counts { /* begins as { 0 } */
 	struct script_count *v;
 	size_t n, cap;
-	int32_t *pids; /* of THREAD_MAP */
+	int32_t *pids; /* of all THREAD_MAPs */
 	size_t n_pids, cap_pids;
 	bool header_printed;
 };

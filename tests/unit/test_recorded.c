@@ -208,6 +208,31 @@ static void test_threads(void **state)
 	assert_int_equal(f->counts.n_strays, 1);
 }
 
+/* A list that does not fit into one record goes on in the next; one that comes after a count is none of it. */
+static void test_threads_of_several_records(void **state)
+{
+	struct fixture *f = *state;
+	struct {
+		uint64_t tid;
+		char comm[16];
+	} rows[] = { { 70, "first" }, { 71, "second" }, { 72, "third" } };
+	struct record_body body = { .type = RECORD_THREAD_MAP };
+
+	body.threads.n = 1;
+	for (size_t i = 0; i < 3; i++) {
+		body.threads.data = (const uint8_t *)&rows[i];
+		if (i == 2)
+			take_count(f, 11, UINT32_MAX, 1, 9);
+		assert_int_equal(take(f, &body), 0);
+	}
+	take_count(f, 11, UINT32_MAX, 0, 5);
+	take_count(f, 11, UINT32_MAX, 2, 100);
+	round_at(f, AGGR_THREAD, 2000, REPORT_FINAL);
+	assert_non_null(strstr(f->rows.s, "second-71 cs 9\nfirst-70 cs 5\n"));
+	assert_null(strstr(f->rows.s, "third"));
+	assert_int_equal(f->counts.n_strays, 1);
+}
+
 /* Of all threads of the system those that counted nothing are not shown, of some threads they are. */
 static void test_all_threads(void **state)
 {
@@ -304,7 +329,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(total),  CASE(by_cpu),    CASE(intervals), CASE(threads),
 		CASE(strays), CASE(too_large), CASE(late_maps), CASE(modes), CASE(never_read),
-		CASE(all_threads), CASE(other_target),
+		CASE(all_threads), CASE(other_target), CASE(threads_of_several_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
