@@ -306,7 +306,7 @@ enum pstat_record_type {
 	PSTAT_RECORD_CALLCHAIN_DEFERRED
 };
 /* "MMAP2"; "UNKNOWN" */
-const char *pstat_record_name(uint32_t type);
+const char *pstat_record_name(uint32_t record_type);
 
 /* The owner of the code of an ip, or of a map. */
 enum pstat_mode {
@@ -336,7 +336,7 @@ struct pstat_registers {
 };
 
 struct pstat_branch {
-	uint64_t from, to;
+	uint64_t from_addr, to_addr;
 	uint64_t flags; /* as in struct perf_branch_entry, from bit 0: mispred, predicted, in_tx, abort, cycles:16 */
 };
 
@@ -384,13 +384,89 @@ struct pstat_namespace {
 	uint64_t device, inode; /* of its file in /proc/PID/ns; in the order of the kernel's NET_NS_INDEX ... */
 };
 
+struct pstat_lost { /* LOST, LOST_SAMPLES: so many found no room, or were not taken */
+	uint64_t id; /* 0 in LOST_SAMPLES */
+	uint64_t n;
+};
+
+struct pstat_comm { /* COMM */
+	uint32_t pid, tid;
+	const char *name;
+	int exec; /* by exec, else by prctl(2) or /proc */
+};
+
+struct pstat_throttle { /* THROTTLE, UNTHROTTLE */
+	uint64_t time_ns, id, stream_id;
+};
+
+struct pstat_task_read { /* READ: of a task that ended, with attr.inherit_stat */
+	uint32_t pid, tid;
+	struct pstat_values values;
+};
+
+struct pstat_aux { /* AUX */
+	uint64_t offset, bytes, flags; /* PERF_AUX_FLAG_* */
+};
+
+struct pstat_itrace_start { /* ITRACE_START */
+	uint32_t pid, tid;
+};
+
+struct pstat_switch { /* SWITCH, SWITCH_CPU_WIDE */
+	int out; /* the task stops running, else it begins to */
+	int preempted; /* it could have gone on */
+	uint32_t other_pid, other_tid; /* SWITCH_CPU_WIDE: who follows, or who was before */
+};
+
+struct pstat_namespaces { /* NAMESPACES */
+	uint32_t pid, tid;
+	uint64_t n;
+	const struct pstat_namespace *v;
+};
+
+struct pstat_ksymbol { /* KSYMBOL */
+	uint64_t addr;
+	uint32_t length;
+	uint16_t kind; /* 1: a BPF program, 2: code out of line */
+	uint16_t flags; /* bit 0: it is gone */
+	const char *name;
+};
+
+struct pstat_bpf_event { /* BPF_EVENT */
+	uint16_t kind; /* 1: loaded, 2: unloaded */
+	uint16_t flags;
+	uint32_t id;
+	uint8_t tag[8];
+};
+
+struct pstat_cgroup_path { /* CGROUP */
+	uint64_t id;
+	const char *path;
+};
+
+struct pstat_text_poke { /* TEXT_POKE */
+	uint64_t addr;
+	uint16_t old_bytes, new_bytes;
+	const uint8_t *code; /* the old bytes, then the new */
+};
+
+struct pstat_hw_id { /* AUX_OUTPUT_HW_ID */
+	uint64_t hw_id;
+};
+
+struct pstat_deferred_chain { /* CALLCHAIN_DEFERRED */
+	uint64_t cookie;
+	uint64_t n_ips;
+	const uint64_t *ips;
+};
+
 /*
  * One record. Its pointers, and it itself, are good until the next one is asked for. Text ends with a NUL, and is raw:
  * other programs chose it.
  */
 struct pstat_record {
 	size_t size;
-	uint32_t type;
+	uint32_t record_type; /* enum pstat_record_type */
 	uint16_t misc; /* PERF_RECORD_MISC_* bits, as the kernel wrote them */
 	uint16_t mode; /* enum pstat_mode */
 	int event; /* index of the event that it belongs to; -1: not known */
@@ -405,68 +481,43 @@ struct pstat_record {
 		struct pstat_sample sample;
 		struct pstat_map map;
 		struct pstat_task task;
-		struct {
-			uint64_t id; /* 0 in LOST_SAMPLES */
-			uint64_t n;
-		} lost; /* LOST, LOST_SAMPLES: so many found no room, or were not taken */
-		struct {
-			uint32_t pid, tid;
-			const char *name;
-			int exec; /* by exec, else by prctl(2) or /proc */
-		} comm;
-		struct {
-			uint64_t time_ns, id, stream_id;
-		} throttle; /* THROTTLE, UNTHROTTLE */
-		struct {
-			uint32_t pid, tid;
-			struct pstat_values values;
-		} read; /* of a task that ended, with attr.inherit_stat */
-		struct {
-			uint64_t offset, bytes, flags; /* PERF_AUX_FLAG_* */
-		} aux;
-		struct {
-			uint32_t pid, tid;
-		} itrace_start;
-		struct {
-			int out; /* the task stops running, else it begins to */
-			int preempted; /* it could have gone on */
-			uint32_t other_pid, other_tid; /* SWITCH_CPU_WIDE: who follows, or who was before */
-		} sched; /* SWITCH, SWITCH_CPU_WIDE */
-		struct {
-			uint32_t pid, tid;
-			uint64_t n;
-			const struct pstat_namespace *v;
-		} namespaces;
-		struct {
-			uint64_t addr;
-			uint32_t length;
-			uint16_t kind; /* 1: a BPF program, 2: code out of line */
-			uint16_t flags; /* bit 0: it is gone */
-			const char *name;
-		} ksymbol;
-		struct {
-			uint16_t kind; /* 1: loaded, 2: unloaded */
-			uint16_t flags;
-			uint32_t id;
-			uint8_t tag[8];
-		} bpf;
-		struct {
-			uint64_t id;
-			const char *path;
-		} cgroup;
-		struct {
-			uint64_t addr;
-			uint16_t old_bytes, new_bytes;
-			const uint8_t *code; /* the old bytes, then the new */
-		} text_poke;
-		uint64_t hw_id; /* AUX_OUTPUT_HW_ID */
-		struct {
-			uint64_t cookie;
-			uint64_t n_ips;
-			const uint64_t *ips;
-		} deferred; /* CALLCHAIN_DEFERRED */
-	} as;
+		struct pstat_lost lost;
+		struct pstat_comm comm;
+		struct pstat_throttle throttle;
+		struct pstat_task_read read;
+		struct pstat_aux aux;
+		struct pstat_itrace_start itrace_start;
+		struct pstat_switch sched;
+		struct pstat_namespaces namespaces;
+		struct pstat_ksymbol ksymbol;
+		struct pstat_bpf_event bpf;
+		struct pstat_cgroup_path cgroup;
+		struct pstat_text_poke text_poke;
+		struct pstat_hw_id hw_id;
+		struct pstat_deferred_chain deferred;
+	} body; /* the member that record_type says */
 };
+
+/*
+ * The body of a record of these types, for languages that have no unions; NULL: the record is of another type.
+ */
+const struct pstat_sample *pstat_record_sample(const struct pstat_record *record);
+const struct pstat_map *pstat_record_map(const struct pstat_record *record);
+const struct pstat_task *pstat_record_task(const struct pstat_record *record);
+const struct pstat_lost *pstat_record_lost(const struct pstat_record *record);
+const struct pstat_comm *pstat_record_comm(const struct pstat_record *record);
+const struct pstat_throttle *pstat_record_throttle(const struct pstat_record *record);
+const struct pstat_task_read *pstat_record_read(const struct pstat_record *record);
+const struct pstat_aux *pstat_record_aux(const struct pstat_record *record);
+const struct pstat_itrace_start *pstat_record_itrace_start(const struct pstat_record *record);
+const struct pstat_switch *pstat_record_switch(const struct pstat_record *record);
+const struct pstat_namespaces *pstat_record_namespaces(const struct pstat_record *record);
+const struct pstat_ksymbol *pstat_record_ksymbol(const struct pstat_record *record);
+const struct pstat_bpf_event *pstat_record_bpf_event(const struct pstat_record *record);
+const struct pstat_cgroup_path *pstat_record_cgroup(const struct pstat_record *record);
+const struct pstat_text_poke *pstat_record_text_poke(const struct pstat_record *record);
+const struct pstat_hw_id *pstat_record_hw_id(const struct pstat_record *record);
+const struct pstat_deferred_chain *pstat_record_deferred(const struct pstat_record *record);
 
 /* ---- samplers: events with rings ---- */
 

@@ -14,7 +14,7 @@
  *
  * Records of data/ become records of libpstat.h by tables of rows that say which member becomes which: one for the
  * fields of a sample, which are there by the bits of its sample_type, and one for the other records, by type. To add a
- * record type or a sample field: its member in libpstat.h, its row here, and a case in
+ * record type or a sample field: its member in libpstat.h, its row here and in lib_records.c, and a case in
  * tests/unit/test_public_record.c.
  */
 #include "count/record_feed.h"
@@ -42,15 +42,15 @@ struct field_map {
 		bits, offsetof(struct pstat_record, to), offsetof(struct record_body, from),       \
 			SAME_SIZE(to, from), 0                                                     \
 	}
-#define COPY(to, from) WHEN(0, as.to, from)
+#define COPY(to, from) WHEN(0, body.to, from)
 #define FLAG(to, bits)                                                                             \
 	{                                                                                          \
-		0, offsetof(struct pstat_record, as.to), 0, 0, bits                                \
+		0, offsetof(struct pstat_record, body.to), 0, 0, bits                                \
 	}
 
 /* ---- samples ---- */
 
-#define FIELD(bits, to, from) WHEN(bits, as.sample.to, sample.from)
+#define FIELD(bits, to, from) WHEN(bits, body.sample.to, sample.from)
 #define REGISTERS(bit, to, from)                                                                   \
 	FIELD(bit, to.abi, from.abi), FIELD(bit, to.mask, from.mask), FIELD(bit, to.v, from.v),    \
 		FIELD(bit, to.n, from.n)
@@ -143,7 +143,7 @@ static const struct record_map {
 				      COPY(text_poke.old_bytes, text_poke.old_len),
 				      COPY(text_poke.new_bytes, text_poke.new_len),
 				      COPY(text_poke.code, text_poke.code.v)) },
-	[RECORD_AUX_OUTPUT_HW_ID] = { FIELDS(COPY(hw_id, hw_id)) },
+	[RECORD_AUX_OUTPUT_HW_ID] = { FIELDS(COPY(hw_id.hw_id, hw_id)) },
 	[RECORD_CALLCHAIN_DEFERRED] = { FIELDS(COPY(deferred.cookie, deferred.cookie),
 					       COPY(deferred.n_ips, deferred.ips.n),
 					       COPY(deferred.ips, deferred.ips.v)) },
@@ -198,7 +198,7 @@ static void fill_record(struct pstat_record *out, const struct record *record, c
 
 	memset(out, 0, sizeof(*out));
 	out->size = sizeof(*out);
-	out->type = record->type;
+	out->record_type = record->type;
 	out->misc = record->misc;
 	out->mode = record->misc & MISC_CPUMODE_MASK;
 	out->event = body->event ? (int)body->event->index : -1;
@@ -216,9 +216,9 @@ static void fill_record(struct pstat_record *out, const struct record *record, c
 		return;
 	fill_fields(out, &record_maps[record->type], body, id->has);
 	if (record->type == RECORD_READ)
-		fill_values(&out->as.read.values, &body->read.values);
+		fill_values(&out->body.read.values, &body->read.values);
 	else if (record->type == RECORD_SAMPLE && id->has & PERF_SAMPLE_READ)
-		fill_values(&out->as.sample.values, &body->sample.read);
+		fill_values(&out->body.sample.values, &body->sample.read);
 }
 
 /* ---- rings -> records ---- */
@@ -368,9 +368,9 @@ int record_feed_next(struct record_feed *feed, const struct pstat_record **out)
 
 /* ---- the public functions ---- */
 
-const char *pstat_record_name(uint32_t type)
+const char *pstat_record_name(uint32_t record_type)
 {
-	return type < ARRAY_SIZE(record_maps) ? record_name(type) : "UNKNOWN";
+	return record_type < ARRAY_SIZE(record_maps) ? record_name(record_type) : "UNKNOWN";
 }
 
 int pstat_value(const struct pstat_values *values, uint64_t i, uint64_t *value, uint64_t *id, uint64_t *lost)

@@ -70,8 +70,8 @@ int main(int argc, char **argv)
 		one_third();
 		two_thirds();
 		while ((rc = pstat_sampler_next(sampler, &record, &error)) == 1)
-			if (record->type == PSTAT_RECORD_SAMPLE)
-				add(record->as.sample.ip), n++;
+			if (record->record_type == PSTAT_RECORD_SAMPLE)
+				add(record->body.sample.ip), n++;
 	}
 	if (rc < 0)
 		fprintf(stderr, "profiler: %s (error %d)\n", error.text, -rc);

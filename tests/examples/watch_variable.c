@@ -54,8 +54,8 @@ static int read_samples(struct pstat_sampler *sampler, struct pstat_error *error
 	int rc;
 
 	while ((rc = pstat_sampler_next(sampler, &record, error)) == 1)
-		if (record->type == PSTAT_RECORD_SAMPLE)
-			add(record->as.sample.ip);
+		if (record->record_type == PSTAT_RECORD_SAMPLE)
+			add(record->body.sample.ip);
 	return rc;
 }
 

@@ -134,7 +134,7 @@ static const struct pstat_record *next_sample(struct pstat_sampler *sampler)
 	int rc;
 
 	while ((rc = pstat_sampler_next(sampler, &record, &error)) == 1)
-		if (record->type == PSTAT_RECORD_SAMPLE)
+		if (record->record_type == PSTAT_RECORD_SAMPLE)
 			return record;
 	if (rc < 0)
 		check(false, "reads: %s", error.text);
@@ -185,10 +185,10 @@ static void each_write(void)
 	disable(sampler);
 	watched = 2;
 	while ((r = next_sample(sampler))) {
-		uintptr_t from = r->as.sample.ip - (uintptr_t)write_it;
+		uintptr_t from = r->body.sample.ip - (uintptr_t)write_it;
 
 		n++;
-		wrong += r->as.sample.addr != (uintptr_t)&watched || from > 200 || r->as.sample.period != 1 ||
+		wrong += r->body.sample.addr != (uintptr_t)&watched || from > 200 || r->body.sample.period != 1 ||
 			 r->tid != (uint32_t)gettid() || r->pid != (uint32_t)getpid() || r->time_ns < before ||
 			 r->mode != PSTAT_MODE_USER || r->event != 0;
 		before = r->time_ns;
@@ -225,8 +225,8 @@ static void around_the_ring(void)
 		write_it(1);
 		r = next_sample(sampler);
 		/* The pattern lies some bytes above the stack pointer. */
-		n += r && r->as.sample.stack_used_bytes >= sizeof(pattern) &&
-		     memmem(r->as.sample.stack, r->as.sample.stack_used_bytes,
+		n += r && r->body.sample.stack_used_bytes >= sizeof(pattern) &&
+		     memmem(r->body.sample.stack, r->body.sample.stack_used_bytes,
 			    (const void *)(uintptr_t)pattern, sizeof(pattern));
 	}
 	SAME("stack copies that hold the pattern", WRITES, n);
@@ -260,7 +260,7 @@ static void fields(void)
 	r = next_sample(sampler);
 	check(r != NULL, "there is a sample");
 	if (r) {
-		s = &r->as.sample;
+		s = &r->body.sample;
 		SAME("registers", 1, s->user_registers.n);
 		SAME("the register of the next instruction is the ip", s->ip,
 		     s->user_registers.n ? *s->user_registers.v : 0);
@@ -292,7 +292,7 @@ static void two_events(void)
 	}
 	disable(sampler);
 	while ((r = next_sample(sampler))) {
-		wrong += r->as.sample.addr != (uintptr_t)(r->event ? &other : &watched);
+		wrong += r->body.sample.addr != (uintptr_t)(r->event ? &other : &watched);
 		n[r->event == 1]++;
 	}
 	SAME("of the first", 40, n[0]);
@@ -328,7 +328,7 @@ static void group_values(void)
 	}
 	disable(sampler);
 	while ((r = next_sample(sampler))) {
-		const struct pstat_values *values = &r->as.sample.values;
+		const struct pstat_values *values = &r->body.sample.values;
 		uint64_t value[2] = { 0, 0 }, id[2] = { 0, 0 }, lost;
 
 		n++;
@@ -372,7 +372,7 @@ static void losses(void)
 	/* With the next record the kernel says what was lost before. */
 	write_it(1);
 	while (pstat_sampler_next(sampler, &r, &error) == 1)
-		told += r->type == PSTAT_RECORD_LOST ? r->as.lost.n : 0;
+		told += r->record_type == PSTAT_RECORD_LOST ? r->body.lost.n : 0;
 	disable(sampler);
 	counts = counts_of(sampler);
 	SAME("delivered, and lost as LOST says", WRITES + 1, counts.samples + told);
@@ -476,23 +476,24 @@ struct story {
 
 static void tell(struct story *story, const struct pstat_record *r)
 {
-	const struct pstat_map *map = &r->as.map;
+	const struct pstat_map *map = &r->body.map;
 	bool child = r->pid == (uint32_t)story->child;
 
-	switch (r->type) {
+	switch (r->record_type) {
 	case PSTAT_RECORD_FORK:
-		story->forks += r->as.task.pid == (uint32_t)story->child &&
-				r->as.task.parent_pid == (uint32_t)getpid() &&
-				r->as.task.tid == (uint32_t)story->child &&
-				r->as.task.parent_tid == (uint32_t)gettid();
+		story->forks += r->body.task.pid == (uint32_t)story->child &&
+				r->body.task.parent_pid == (uint32_t)getpid() &&
+				r->body.task.tid == (uint32_t)story->child &&
+				r->body.task.parent_tid == (uint32_t)gettid();
 		break;
 	case PSTAT_RECORD_EXIT:
-		story->exits += r->as.task.pid == (uint32_t)story->child && r->as.task.tid == (uint32_t)story->child;
+		story->exits += r->body.task.pid == (uint32_t)story->child &&
+				r->body.task.tid == (uint32_t)story->child;
 		break;
 	case PSTAT_RECORD_COMM:
-		story->renames += child && !r->as.comm.exec && !strcmp(r->as.comm.name, "renamed") &&
-				  r->as.comm.pid == r->pid;
-		story->execs += child && r->as.comm.exec && strcmp(r->as.comm.name, "renamed") != 0;
+		story->renames += child && !r->body.comm.exec && !strcmp(r->body.comm.name, "renamed") &&
+				  r->body.comm.pid == r->pid;
+		story->execs += child && r->body.comm.exec && strcmp(r->body.comm.name, "renamed") != 0;
 		break;
 	case PSTAT_RECORD_MMAP2:
 		if (child && map->length == MAPPED && map->file_offset == 4096)
@@ -581,10 +582,10 @@ static void switches(void)
 	truth = waits() - before;
 	waitpid(child, NULL, 0);
 	while (pstat_sampler_next(sampler, &r, &error) == 1) {
-		if (r->type != PSTAT_RECORD_SWITCH)
+		if (r->record_type != PSTAT_RECORD_SWITCH)
 			continue;
-		out += r->as.sched.out && !r->as.sched.preempted;
-		in += !r->as.sched.out;
+		out += r->body.sched.out && !r->body.sched.preempted;
+		in += !r->body.sched.out;
 		wrong += r->tid != (uint32_t)gettid();
 	}
 	check(truth > 0, "this thread has waited %ld times", truth);
@@ -649,11 +650,11 @@ static void all_cpus(void)
 	sched_setaffinity(0, sizeof(as_before), &as_before);
 	disable(sampler);
 	while (pstat_sampler_next(sampler, &r, &error) == 1) {
-		if (r->type != PSTAT_RECORD_SWITCH_CPU_WIDE)
+		if (r->record_type != PSTAT_RECORD_SWITCH_CPU_WIDE)
 			continue;
 		elsewhere += r->cpu != (uint32_t)r->ring_cpu;
-		arrivals += !r->as.sched.out && r->tid == (uint32_t)child;
-		departures += r->as.sched.out && r->as.sched.other_tid == (uint32_t)child;
+		arrivals += !r->body.sched.out && r->tid == (uint32_t)child;
+		departures += r->body.sched.out && r->body.sched.other_tid == (uint32_t)child;
 		others += r->tid != (uint32_t)child;
 	}
 	check(arrivals >= 1, "the child came: %d", arrivals);
@@ -699,7 +700,7 @@ static void a_task_ends(void)
 	SAME("and says so again", (unsigned)-ENODATA, (unsigned)pstat_sampler_wait(sampler, 1000));
 	waitpid(child, NULL, 0);
 	while (pstat_sampler_next(sampler, &r, &error) == 1)
-		exits += r->type == PSTAT_RECORD_EXIT && r->as.task.pid == (uint32_t)child;
+		exits += r->record_type == PSTAT_RECORD_EXIT && r->body.task.pid == (uint32_t)child;
 	SAME("EXIT", 1, exits);
 	end(sampler);
 }

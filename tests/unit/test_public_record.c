@@ -38,7 +38,7 @@ static const struct pstat_record *through(struct record_body *body)
 	size = fix_put(0, body, event);
 	assert_int_equal(fix_next(), 1);
 	assert_int_equal(fix.record->size, sizeof(*fix.record));
-	assert_int_equal(fix.record->type, body->type);
+	assert_int_equal(fix.record->record_type, body->type);
 	assert_int_equal(fix.record->misc, body->misc);
 	assert_int_equal(fix.record->mode, body->misc & 7);
 	assert_int_equal(fix.record->event, 1);
@@ -63,7 +63,7 @@ static void maps(void **state)
 	body.mmap = (struct record_mmap){ .pid = 1, .tid = 2, .start = 3, .len = 4, .pgoff = 5, .major = 6, .minor = 7,
 					  .inode = 8, .inode_generation = 9, .prot = 10, .flags = 11,
 					  .path = "/a/path" };
-	map = &through(&body)->as.map;
+	map = &through(&body)->body.map;
 	assert_int_equal(map->pid, 1);
 	assert_int_equal(map->tid, 2);
 	assert_int_equal(map->start, 3);
@@ -74,7 +74,7 @@ static void maps(void **state)
 	assert_int_equal(map->inode, 0);
 	body.type = RECORD_MMAP2;
 	body.misc = MISC_USER | MISC_MMAP_DATA;
-	map = &through(&body)->as.map;
+	map = &through(&body)->body.map;
 	assert_int_equal(map->data, 1);
 	assert_int_equal(map->pid, 1);
 	assert_int_equal(map->tid, 2);
@@ -92,7 +92,7 @@ static void maps(void **state)
 	body.misc = MISC_USER | MISC_MMAP_BUILD_ID;
 	body.mmap.build_id_size = 20;
 	memcpy(body.mmap.build_id, "abcdefghijklmnopqrst", 20);
-	map = &through(&body)->as.map;
+	map = &through(&body)->body.map;
 	assert_int_equal(map->build_id_bytes, 20);
 	assert_memory_equal(map->build_id, "abcdefghijklmnopqrst", 20);
 	assert_int_equal(map->inode, 0);
@@ -108,34 +108,34 @@ static void tasks(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(r->as.task.pid, 1);
-		assert_int_equal(r->as.task.parent_pid, 2);
-		assert_int_equal(r->as.task.tid, 3);
-		assert_int_equal(r->as.task.parent_tid, 4);
-		assert_int_equal(r->as.task.time_ns, 5);
+		assert_int_equal(r->body.task.pid, 1);
+		assert_int_equal(r->body.task.parent_pid, 2);
+		assert_int_equal(r->body.task.tid, 3);
+		assert_int_equal(r->body.task.parent_tid, 4);
+		assert_int_equal(r->body.task.time_ns, 5);
 		body.type = RECORD_EXIT;
 		r = through(&body);
 	}
 	body = (struct record_body){ .type = RECORD_COMM, .comm = { 1, 2, "a name" } };
 	r = through(&body);
-	assert_int_equal(r->as.comm.pid, 1);
-	assert_int_equal(r->as.comm.tid, 2);
-	assert_string_equal(r->as.comm.name, "a name");
-	assert_int_equal(r->as.comm.exec, 0);
+	assert_int_equal(r->body.comm.pid, 1);
+	assert_int_equal(r->body.comm.tid, 2);
+	assert_string_equal(r->body.comm.name, "a name");
+	assert_int_equal(r->body.comm.exec, 0);
 	body.misc = MISC_COMM_EXEC;
-	assert_int_equal(through(&body)->as.comm.exec, 1);
+	assert_int_equal(through(&body)->body.comm.exec, 1);
 	body = (struct record_body){ .type = RECORD_NAMESPACES,
 				     .namespaces = { 1, 2, { 2, (uint64_t[]){ 3, 4, 5, 6 } } } };
 	r = through(&body);
-	assert_int_equal(r->as.namespaces.pid, 1);
-	assert_int_equal(r->as.namespaces.tid, 2);
-	assert_int_equal(r->as.namespaces.n, 2);
-	assert_int_equal(r->as.namespaces.v[0].device, 3);
-	assert_int_equal(r->as.namespaces.v[1].inode, 6);
+	assert_int_equal(r->body.namespaces.pid, 1);
+	assert_int_equal(r->body.namespaces.tid, 2);
+	assert_int_equal(r->body.namespaces.n, 2);
+	assert_int_equal(r->body.namespaces.v[0].device, 3);
+	assert_int_equal(r->body.namespaces.v[1].inode, 6);
 	body = (struct record_body){ .type = RECORD_CGROUP, .cgroup = { 1, "/a/group" } };
 	r = through(&body);
-	assert_int_equal(r->as.cgroup.id, 1);
-	assert_string_equal(r->as.cgroup.path, "/a/group");
+	assert_int_equal(r->body.cgroup.id, 1);
+	assert_string_equal(r->body.cgroup.path, "/a/group");
 }
 
 static void switches(void **state)
@@ -144,21 +144,21 @@ static void switches(void **state)
 	const struct pstat_record *r = through(&body);
 
 	(void)state;
-	assert_int_equal(r->as.sched.out, 0);
-	assert_int_equal(r->as.sched.preempted, 0);
+	assert_int_equal(r->body.sched.out, 0);
+	assert_int_equal(r->body.sched.preempted, 0);
 	body.misc = MISC_SWITCH_OUT;
 	r = through(&body);
-	assert_int_equal(r->as.sched.out, 1);
-	assert_int_equal(r->as.sched.preempted, 0);
+	assert_int_equal(r->body.sched.out, 1);
+	assert_int_equal(r->body.sched.preempted, 0);
 	body.misc = MISC_SWITCH_OUT | MISC_SWITCH_OUT_PREEMPT;
-	assert_int_equal(through(&body)->as.sched.preempted, 1);
+	assert_int_equal(through(&body)->body.sched.preempted, 1);
 	body.type = RECORD_SWITCH_CPU_WIDE;
 	body.sched.other_pid = 1;
 	body.sched.other_tid = 2;
 	r = through(&body);
-	assert_int_equal(r->as.sched.out, 1);
-	assert_int_equal(r->as.sched.other_pid, 1);
-	assert_int_equal(r->as.sched.other_tid, 2);
+	assert_int_equal(r->body.sched.out, 1);
+	assert_int_equal(r->body.sched.other_pid, 1);
+	assert_int_equal(r->body.sched.other_tid, 2);
 }
 
 static void losses(void **state)
@@ -167,13 +167,13 @@ static void losses(void **state)
 	const struct pstat_record *r = through(&body);
 
 	(void)state;
-	assert_int_equal(r->as.lost.id, 1);
-	assert_int_equal(r->as.lost.n, 20);
+	assert_int_equal(r->body.lost.id, 1);
+	assert_int_equal(r->body.lost.n, 20);
 	body.type = RECORD_LOST_SAMPLES;
 	body.lost.lost = 300;
 	r = through(&body);
-	assert_int_equal(r->as.lost.id, 0);
-	assert_int_equal(r->as.lost.n, 300);
+	assert_int_equal(r->body.lost.id, 0);
+	assert_int_equal(r->body.lost.n, 300);
 	assert_int_equal(fix.feed.lost, 20);
 	assert_int_equal(fix.feed.not_taken, 300);
 	assert_int_equal(fix.feed.delivered, 2);
@@ -181,9 +181,9 @@ static void losses(void **state)
 	body = (struct record_body){ .type = RECORD_THROTTLE, .throttle = { 1, 2, 3 } };
 	for (int i = 0; i < 2; i++) {
 		r = through(&body);
-		assert_int_equal(r->as.throttle.time_ns, 1);
-		assert_int_equal(r->as.throttle.id, 2);
-		assert_int_equal(r->as.throttle.stream_id, 3);
+		assert_int_equal(r->body.throttle.time_ns, 1);
+		assert_int_equal(r->body.throttle.id, 2);
+		assert_int_equal(r->body.throttle.stream_id, 3);
 		body.type = RECORD_UNTHROTTLE;
 	}
 }
@@ -194,24 +194,24 @@ static void kernel_code(void **state)
 	const struct pstat_record *r = through(&body);
 
 	(void)state;
-	assert_int_equal(r->as.ksymbol.addr, 1);
-	assert_int_equal(r->as.ksymbol.length, 2);
-	assert_int_equal(r->as.ksymbol.kind, 3);
-	assert_int_equal(r->as.ksymbol.flags, 4);
-	assert_string_equal(r->as.ksymbol.name, "a_symbol");
+	assert_int_equal(r->body.ksymbol.addr, 1);
+	assert_int_equal(r->body.ksymbol.length, 2);
+	assert_int_equal(r->body.ksymbol.kind, 3);
+	assert_int_equal(r->body.ksymbol.flags, 4);
+	assert_string_equal(r->body.ksymbol.name, "a_symbol");
 	body = (struct record_body){ .type = RECORD_BPF_EVENT, .bpf = { 1, 2, 3, { 4, 5, 6, 7, 8, 9, 10, 11 } } };
 	r = through(&body);
-	assert_int_equal(r->as.bpf.kind, 1);
-	assert_int_equal(r->as.bpf.flags, 2);
-	assert_int_equal(r->as.bpf.id, 3);
-	assert_memory_equal(r->as.bpf.tag, body.bpf.tag, 8);
+	assert_int_equal(r->body.bpf.kind, 1);
+	assert_int_equal(r->body.bpf.flags, 2);
+	assert_int_equal(r->body.bpf.id, 3);
+	assert_memory_equal(r->body.bpf.tag, body.bpf.tag, 8);
 	body = (struct record_body){ .type = RECORD_TEXT_POKE,
 				     .text_poke = { 1, 2, 3, { 5, (const uint8_t *)"\1\2\3\4\5" } } };
 	r = through(&body);
-	assert_int_equal(r->as.text_poke.addr, 1);
-	assert_int_equal(r->as.text_poke.old_bytes, 2);
-	assert_int_equal(r->as.text_poke.new_bytes, 3);
-	assert_memory_equal(r->as.text_poke.code, "\1\2\3\4\5", 5);
+	assert_int_equal(r->body.text_poke.addr, 1);
+	assert_int_equal(r->body.text_poke.old_bytes, 2);
+	assert_int_equal(r->body.text_poke.new_bytes, 3);
+	assert_memory_equal(r->body.text_poke.code, "\1\2\3\4\5", 5);
 }
 
 static void the_rest(void **state)
@@ -221,32 +221,32 @@ static void the_rest(void **state)
 	uint64_t value, value_id, lost;
 
 	(void)state;
-	assert_int_equal(r->as.aux.offset, 1);
-	assert_int_equal(r->as.aux.bytes, 2);
-	assert_int_equal(r->as.aux.flags, 3);
+	assert_int_equal(r->body.aux.offset, 1);
+	assert_int_equal(r->body.aux.bytes, 2);
+	assert_int_equal(r->body.aux.flags, 3);
 	body = (struct record_body){ .type = RECORD_ITRACE_START, .itrace_start = { 1, 2 } };
 	r = through(&body);
-	assert_int_equal(r->as.itrace_start.pid, 1);
-	assert_int_equal(r->as.itrace_start.tid, 2);
+	assert_int_equal(r->body.itrace_start.pid, 1);
+	assert_int_equal(r->body.itrace_start.tid, 2);
 	body = (struct record_body){ .type = RECORD_AUX_OUTPUT_HW_ID, .hw_id = 12 };
-	assert_int_equal(through(&body)->as.hw_id, 12);
+	assert_int_equal(through(&body)->body.hw_id.hw_id, 12);
 	body = (struct record_body){ .type = RECORD_CALLCHAIN_DEFERRED,
 				     .deferred = { 1, { 2, (uint64_t[]){ 3, 4 } } } };
 	r = through(&body);
-	assert_int_equal(r->as.deferred.cookie, 1);
-	assert_int_equal(r->as.deferred.n_ips, 2);
-	assert_int_equal(r->as.deferred.ips[1], 4);
+	assert_int_equal(r->body.deferred.cookie, 1);
+	assert_int_equal(r->body.deferred.n_ips, 2);
+	assert_int_equal(r->body.deferred.ips[1], 4);
 	body = (struct record_body){ .type = RECORD_READ, .read = { 1, 2, { FORMAT, 4, 5, 1, NULL, { 6, 77, 8 } } } };
 	r = through(&body);
-	assert_int_equal(r->as.read.pid, 1);
-	assert_int_equal(r->as.read.tid, 2);
-	assert_int_equal(r->as.read.values.enabled_ns, 4);
-	assert_int_equal(r->as.read.values.running_ns, 5);
-	assert_int_equal(pstat_value(&r->as.read.values, 0, &value, &value_id, &lost), 0);
+	assert_int_equal(r->body.read.pid, 1);
+	assert_int_equal(r->body.read.tid, 2);
+	assert_int_equal(r->body.read.values.enabled_ns, 4);
+	assert_int_equal(r->body.read.values.running_ns, 5);
+	assert_int_equal(pstat_value(&r->body.read.values, 0, &value, &value_id, &lost), 0);
 	assert_int_equal(value, 6);
 	assert_int_equal(value_id, 77);
 	assert_int_equal(lost, 8);
-	assert_int_equal(pstat_value(&r->as.read.values, 1, &value, &value_id, &lost), -ENOENT);
+	assert_int_equal(pstat_value(&r->body.read.values, 1, &value, &value_id, &lost), -ENOENT);
 	assert_int_equal(value, 0);
 }
 
@@ -277,9 +277,62 @@ static void unknown_types(void **state)
 
 		fix_bytes(0, &bytes, sizeof(bytes));
 		assert_int_equal(fix_next(), 1);
-		assert_int_equal(fix.record->type, types[i]);
+		assert_int_equal(fix.record->record_type, types[i]);
 		assert_int_equal(fix.record->n_bytes, sizeof(bytes));
 		assert_memory_equal(fix.record->bytes, &bytes, sizeof(bytes));
+	}
+}
+
+/* ---- bodies, for languages that have no unions ---- */
+
+#define BODY(one, other, name)                                                                     \
+	static const void *body_##name(const struct pstat_record *record)                          \
+	{                                                                                          \
+		return pstat_record_##name(record);                                                \
+	}
+#define BODIES                                                                                     \
+	BODY(SAMPLE, SAMPLE, sample)                                                               \
+	BODY(MMAP, MMAP2, map)                                                                     \
+	BODY(FORK, EXIT, task)                                                                     \
+	BODY(LOST, LOST_SAMPLES, lost)                                                             \
+	BODY(COMM, COMM, comm)                                                                     \
+	BODY(THROTTLE, UNTHROTTLE, throttle)                                                       \
+	BODY(READ, READ, read)                                                                     \
+	BODY(AUX, AUX, aux)                                                                        \
+	BODY(ITRACE_START, ITRACE_START, itrace_start)                                             \
+	BODY(SWITCH, SWITCH_CPU_WIDE, switch)                                                      \
+	BODY(NAMESPACES, NAMESPACES, namespaces)                                                   \
+	BODY(KSYMBOL, KSYMBOL, ksymbol)                                                            \
+	BODY(BPF_EVENT, BPF_EVENT, bpf_event)                                                      \
+	BODY(CGROUP, CGROUP, cgroup)                                                               \
+	BODY(TEXT_POKE, TEXT_POKE, text_poke)                                                      \
+	BODY(AUX_OUTPUT_HW_ID, AUX_OUTPUT_HW_ID, hw_id)                                            \
+	BODY(CALLCHAIN_DEFERRED, CALLCHAIN_DEFERRED, deferred)
+BODIES
+#undef BODY
+#define BODY(one, other, name) { PSTAT_RECORD_##one, PSTAT_RECORD_##other, body_##name },
+
+static const struct {
+	uint32_t one, other;
+	const void *(*body)(const struct pstat_record *record);
+} bodies[] = { BODIES };
+
+/* Each type of the kernel has one body, where the union is; no other type has any. */
+static void bodies_by_type(void **state)
+{
+	(void)state;
+	for (uint32_t type = 0; type <= PSTAT_RECORD_CALLCHAIN_DEFERRED + 1; type++) {
+		struct pstat_record record = { .size = sizeof(record), .record_type = type };
+		size_t n = 0;
+
+		for (size_t i = 0; i < ARRAY_SIZE(bodies); i++) {
+			const void *body = bodies[i].body(&record);
+
+			assert_int_equal(body != NULL, type == bodies[i].one || type == bodies[i].other);
+			assert_true(!body || body == &record.body);
+			n += body != NULL;
+		}
+		assert_int_equal(n, type && type <= PSTAT_RECORD_CALLCHAIN_DEFERRED);
 	}
 }
 
@@ -334,7 +387,7 @@ static void check_arrays(const struct pstat_sample *s)
 	assert_int_equal(s->n_branches, 2);
 	assert_int_equal(s->branch_hw_index, 22);
 	assert_memory_equal(s->branches, branches, sizeof(branches));
-	assert_int_equal(s->branches[1].to, 65);
+	assert_int_equal(s->branches[1].to_addr, 65);
 	assert_memory_equal(s->branch_counters, counters, sizeof(counters));
 	assert_int_equal(s->user_registers.abi, 2);
 	assert_int_equal(s->user_registers.mask, 0x81);
@@ -386,7 +439,7 @@ static void all_fields(void **state)
 	(void)state;
 	fix_put(0, &body, sampling_event(ALL_FIELDS));
 	assert_int_equal(fix_next(), 1);
-	s = &fix.record->as.sample;
+	s = &fix.record->body.sample;
 	assert_int_equal(fix.record->has, ALL_FIELDS);
 	assert_int_equal(fix.record->mode, PSTAT_MODE_KERNEL);
 	assert_int_equal(fix.record->pid, 901);
@@ -428,7 +481,7 @@ static void one_field(void **state)
 		fix_put(0, &body, sampling_event(fields));
 		assert_int_equal(fix_next(), 1);
 		assert_int_equal(fix.record->has, fields);
-		s = fix.record->as.sample;
+		s = fix.record->body.sample;
 		assert_int_equal(!memcmp(&s, &none, sizeof(s)),
 				 !(fields & ALL_FIELDS & ~(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 							   PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)) &&
@@ -448,6 +501,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(names, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_types, setup, teardown),
+		cmocka_unit_test(bodies_by_type),
 		cmocka_unit_test_setup_teardown(all_fields, bare_setup, teardown),
 		cmocka_unit_test_setup_teardown(one_field, bare_setup, teardown),
 	};

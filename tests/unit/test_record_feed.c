@@ -48,8 +48,8 @@ static void expect(uint64_t ip, uint64_t n)
 	const struct pstat_sample *s;
 
 	assert_int_equal(fix_next(), 1);
-	assert_int_equal(fix.record->type, PSTAT_RECORD_SAMPLE);
-	s = &fix.record->as.sample;
+	assert_int_equal(fix.record->record_type, PSTAT_RECORD_SAMPLE);
+	s = &fix.record->body.sample;
 	assert_int_equal(s->ip, ip);
 	assert_int_equal(s->n_ips, n);
 	for (uint64_t i = 0; i < n; i++)
@@ -275,16 +275,16 @@ static void lies_well(const void *p, size_t n)
 static void look_at(const struct pstat_record *r)
 {
 	lies_well(r->bytes, r->n_bytes);
-	if (r->type == PSTAT_RECORD_COMM)
-		lies_well(r->as.comm.name, strlen(r->as.comm.name) + 1);
-	else if (r->type == PSTAT_RECORD_MMAP || r->type == PSTAT_RECORD_MMAP2)
-		lies_well(r->as.map.path, strlen(r->as.map.path) + 1);
-	else if (r->type == PSTAT_RECORD_NAMESPACES && r->as.namespaces.n)
-		lies_well(r->as.namespaces.v, r->as.namespaces.n * 16);
-	else if (r->type == PSTAT_RECORD_TEXT_POKE)
-		lies_well(r->as.text_poke.code, (size_t)r->as.text_poke.old_bytes + r->as.text_poke.new_bytes);
-	else if (r->type == PSTAT_RECORD_SAMPLE && r->as.sample.n_ips)
-		lies_well(r->as.sample.ips, r->as.sample.n_ips * 8);
+	if (r->record_type == PSTAT_RECORD_COMM)
+		lies_well(r->body.comm.name, strlen(r->body.comm.name) + 1);
+	else if (r->record_type == PSTAT_RECORD_MMAP || r->record_type == PSTAT_RECORD_MMAP2)
+		lies_well(r->body.map.path, strlen(r->body.map.path) + 1);
+	else if (r->record_type == PSTAT_RECORD_NAMESPACES && r->body.namespaces.n)
+		lies_well(r->body.namespaces.v, r->body.namespaces.n * 16);
+	else if (r->record_type == PSTAT_RECORD_TEXT_POKE)
+		lies_well(r->body.text_poke.code, (size_t)r->body.text_poke.old_bytes + r->body.text_poke.new_bytes);
+	else if (r->record_type == PSTAT_RECORD_SAMPLE && r->body.sample.n_ips)
+		lies_well(r->body.sample.ips, r->body.sample.n_ips * 8);
 }
 
 /* Random bytes under random heads: whatever is handed out lies in the ring, or in the feed's own buffer. */
