@@ -4,7 +4,8 @@
  *   [time ][key [CPUs] ]             value unit name                  # metric  ( +- x% )  (x%)
  *                                   18 right   4    32             35 wide
  *
- * A row without a number leaves the metric's place for the reason. Marks: "*" after a metric whose events were
+ * A row without a number leaves the metric's place for the reason; one that all rows of its kind have is said once,
+ * below them. Marks: "*" after a metric whose events were
  * not counted together, "(at least)" where a value is a lower bound, "(x%)" where it is scaled, "(x% +- y%)" where it
  * is known how sure it is, "(pass n)" where there are several. Above the rows stands the title, below them the times
  * (with -r their mean, deviation and --table), and one line for each kind of mark that the rows have.
@@ -29,6 +30,7 @@ struct text_page {
 	const struct stat_style *style;
 	const struct stat_report *report;
 	size_t unit_cols;
+	const char *common_reasons[COUNT_NOT_SUPPORTED + 1]; /* said below the rows; NULL: each row has its own */
 };
 
 /* ---- pieces of a line ---- */
@@ -247,7 +249,8 @@ static void add_metric_line(struct text_page *page, const struct stat_row *row,
 
 static void add_row(struct text_page *page, const struct stat_row *row)
 {
-	bool explained = page->style->explain && row->reason && row->state != COUNT_OK;
+	bool explained = page->style->explain && row->reason && row->state != COUNT_OK &&
+			 !page->common_reasons[row->state];
 	bool bare = row->state != COUNT_OK && !explained;
 	size_t first = fmt_row_metric(row);
 
@@ -444,12 +447,49 @@ static bool has_mixed_metric(const struct stat_row *row)
 	return false;
 }
 
-/* One line for each kind of mark that the rows have. */
-static void add_notes(struct str *out, const struct stat_report *report)
+/* The reason of all rows of that state, where there are several; else NULL. */
+static const char *common_reason(const struct stat_report *report, enum count_state state)
 {
+	const char *reason = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->n_rows; i++) {
+		const struct stat_row *row = &report->rows[i];
+
+		if (row->state != state)
+			continue;
+		if (!row->reason || (reason && strcmp(reason, row->reason)))
+			return NULL;
+		reason = row->reason;
+		n++;
+	}
+	return n > 1 ? reason : NULL;
+}
+
+static void add_common_reasons(struct text_page *page)
+{
+	for (size_t state = 0; state < ARRAY_SIZE(page->common_reasons); state++) {
+		const struct stat_row row = { .state = state };
+
+		if (!page->common_reasons[state])
+			continue;
+		str_addc(page->out, ' ');
+		fmt_value(page->out, &row);
+		str_add(page->out, ": ");
+		fmt_name(page->out, page->common_reasons[state]);
+		str_addc(page->out, '\n');
+	}
+}
+
+/* One line for each kind of mark that the rows have. */
+static void add_notes(struct text_page *page)
+{
+	const struct stat_report *report = page->report;
+	struct str *out = page->out;
 	size_t start = out->len;
 	bool mixed = false;
 
+	add_common_reasons(page);
 	for (size_t i = 0; i < report->n_rows && !mixed; i++)
 		mixed = has_mixed_metric(&report->rows[i]);
 	if (report->least_running_pct < 100.0) {
@@ -469,10 +509,12 @@ static void add_notes(struct str *out, const struct stat_report *report)
 		str_addc(out, '\n');
 }
 
-static void add_footer(struct str *out, const struct stat_style *style,
-		     const struct stat_report *report)
+static void add_footer(struct text_page *page)
 {
+	const struct stat_style *style = page->style;
+	const struct stat_report *report = page->report;
 	const struct stat_times *times = report->times;
+	struct str *out = page->out;
 	bool repeated = is_repeated(style, report), usage = times && times->has_usage && !repeated;
 
 	if (!style->null_run)
@@ -489,7 +531,7 @@ static void add_footer(struct str *out, const struct stat_style *style,
 		add_seconds(out, times->sys.mean, 9);
 		str_add(out, " seconds sys\n\n");
 	}
-	add_notes(out, report);
+	add_notes(page);
 	if (usage)
 		str_addc(out, '\n');
 }
@@ -526,6 +568,9 @@ static void text_report(struct str *out, const struct stat_style *style,
 		if (strlen(unit) > page.unit_cols)
 			page.unit_cols = strlen(unit);
 	}
+	for (size_t i = COUNT_NOT_COUNTED; style->explain && i < ARRAY_SIZE(page.common_reasons); i++)
+		if (report->kind != REPORT_INTERVAL)
+			page.common_reasons[i] = common_reason(report, i);
 	if (report->kind != REPORT_INTERVAL)
 		add_title(out, style, report);
 	else if (!grid && fmt_header_due(style, report))
@@ -536,7 +581,7 @@ static void text_report(struct str *out, const struct stat_style *style,
 		for (size_t i = 0; i < report->n_rows; i++)
 			add_row(&page, &report->rows[i]);
 	if (report->kind != REPORT_INTERVAL)
-		add_footer(out, style, report);
+		add_footer(&page);
 }
 
 const struct stat_format stat_format_text = {

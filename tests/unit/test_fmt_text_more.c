@@ -57,6 +57,43 @@ static void test_reasons(void **state)
 		"  (at least)\n");
 }
 
+/* A reason that all rows of their kind have is said once; not of each interval, whose lines stand alone. */
+static void test_common_reasons(void **state)
+{
+	struct stat_row rows[] = {
+		plain_row("cycles", 0), plain_row("instructions", 0), plain_row("cs", 5),
+		plain_row("bus-cycles", 0), plain_row("ref-cycles", 0),
+	};
+	struct stat_report report = { .kind = REPORT_FINAL, .rows = rows, .n_rows = ARRAY_SIZE(rows),
+				      .least_running_pct = 100.0 };
+	struct stat_style style = { .title = "x", .big_num = true, .explain = true };
+	struct str out = STR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (i != 2)
+			rows[i].state = i < 2 ? COUNT_NOT_SUPPORTED : COUNT_NOT_COUNTED;
+	rows[0].reason = rows[1].reason = "no counter unit on this machine";
+	rows[3].reason = "9 events for 7 counters";
+	rows[4].reason = "the task never ran while counting";
+	stat_format_text.report(&out, &style, &report);
+	assert_null(strstr(out.s, "#  no counter unit"));
+	assert_non_null(strstr(out.s, "\n\n <not supported>: no counter unit on this machine\n\n"));
+	assert_non_null(strstr(out.s, " bus-cycles                       #  9 events for 7 counters "));
+	assert_non_null(strstr(out.s, " ref-cycles                       #  the task never ran while counting\n"));
+	assert_null(strstr(out.s, "<not counted>:"));
+	rows[4].reason = rows[3].reason;
+	str_reset(&out);
+	stat_format_text.report(&out, &style, &report);
+	assert_non_null(strstr(out.s, "\n <not counted>: 9 events for 7 counters\n\n"));
+	report.kind = REPORT_INTERVAL;
+	str_reset(&out);
+	stat_format_text.report(&out, &style, &report);
+	assert_non_null(strstr(out.s, " cycles                           #  no counter unit on this machine\n"));
+	assert_null(strstr(out.s, "<not supported>:"));
+	str_release(&out);
+}
+
 /* Behind the share, how sure the value is; the title and the lines below know of passes. */
 static void test_scale_error_and_passes(void **state)
 {
@@ -261,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_grouped_digits),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_common_reasons),
 		cmocka_unit_test(test_scale_error_and_passes),
 		cmocka_unit_test(test_scale_error_is_unknown),
 		cmocka_unit_test(test_closing_lines),
