@@ -147,6 +147,31 @@ static bool has_common_row(const struct diff *diff)
 	return false;
 }
 
+/* Notes of the i-th recording, each with its file's name. */
+static void add_notes_of(const struct diff_run *diff, size_t i, struct note_list *notes)
+{
+	struct session *session = &diff->recordings[i].profile->session;
+
+	session_add_notes(session);
+	for (size_t k = 0; k < session->notes.n; k++) {
+		const struct note *note = &session->notes.v[k];
+
+		note_add(notes, note->verbose, note->remedy, "%s: %s", diff->words->files[i], note->text);
+	}
+}
+
+static void print_notes_of(struct diff_run *diff, size_t i)
+{
+	struct note_list notes = { 0 };
+
+	progress_end(&diff->run.progress);
+	if (diff->words->sample.quiet)
+		return;
+	add_notes_of(diff, i, &notes);
+	message_notes(&notes, 0, diff->words->sample.verbose > 0);
+	note_list_release(&notes);
+}
+
 static void print_notes(struct diff_run *diff)
 {
 	const struct sample_words *sample = &diff->words->sample;
@@ -161,7 +186,7 @@ static void print_notes(struct diff_run *diff)
 	message_notes(&diff->diff->notes, 0, sample->verbose > 0);
 	note_list_release(&notes);
 	for (size_t i = 0; i < diff->n_read; i++)
-		sample_run_notes(&diff->run, &diff->recordings[i].profile->session, sample);
+		print_notes_of(diff, i);
 }
 
 static void check_rules(struct diff_run *diff)
@@ -214,7 +239,7 @@ static void print_picture(struct diff_run *diff)
 			message_written("flamegraph", path);
 	}
 	for (size_t i = 0; i < diff->n_read; i++)
-		sample_run_notes(&diff->run, &diff->recordings[i].profile->session, &words->sample);
+		print_notes_of(diff, i);
 	str_release(&err);
 }
 
@@ -274,14 +299,13 @@ static int write_graph(void *context, struct output *output)
 static void add_screen_notes(void *context, struct str *out)
 {
 	const struct diff_run *diff = context;
+	struct note_list notes = { 0 };
 
-	note_list_add_lines(&diff->diff->notes, out);
-	for (size_t i = 0; i < diff->n_read; i++) {
-		struct session *session = &diff->recordings[i].profile->session;
-
-		session_add_notes(session);
-		note_list_add_lines(&session->notes, out);
-	}
+	note_list_join(&notes, &diff->diff->notes);
+	for (size_t i = 0; i < diff->n_read; i++)
+		add_notes_of(diff, i, &notes);
+	note_list_add_lines(&notes, out);
+	note_list_release(&notes);
 }
 
 /* False: a text was asked for, or there is no terminal for the browser. */

@@ -213,14 +213,18 @@ static void add_off_cpu(struct str *out, const struct record_totals *totals, con
  * "[ pstat record: wrote 1.250 MB to perf.data: 40123 samples, 3998 of 4000 Hz, 0 lost, 0 throttled ]",
  * then a line for each event where there are several, and what to do about losses.
  */
-static void record_summary_add(struct str *out, const struct record_totals *totals, const struct sampling *sampling)
+static void record_summary_add(struct str *out, const struct record_totals *totals,
+			       const struct recording_words *words)
 {
 	size_t n = n_sampled(totals);
 
 	str_add(out, "[ pstat record: wrote ");
 	add_bytes(out, totals->bytes);
 	str_add(out, " to ");
-	str_add_printable(out, totals->path, strlen(totals->path));
+	if (words->piped)
+		str_add(out, "the pipe on standard output (-o names a file)");
+	else
+		str_add_printable(out, totals->path, strlen(totals->path));
 	if (totals->files > 1)
 		str_addf(out, " and %u more", totals->files - 1);
 	str_add(out, ": ");
@@ -241,7 +245,7 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 		str_addf(out, "  %" PRIu64 " of no event: somebody else samples the same software events, and the "
 			 "kernel mixes them up; with one of them alone all are known\n", totals->strange);
 	add_chains(out, totals);
-	add_off_cpu(out, totals, sampling);
+	add_off_cpu(out, totals, &words->plan.sampling);
 	if (totals->dropped || totals->cut)
 		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
 			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);
@@ -282,6 +286,8 @@ static void on_opened(void *data, const struct counter_set *set)
 	struct record_session *session = data;
 
 	print_notes(session);
+	if (session->progress && session->words->whole_machine && !session->words->plan.duration_ns)
+		message_error("nothing is named to record, so the whole machine is; Ctrl-C ends it");
 	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
 		message_counter(&set->v[i]);
 }
@@ -329,7 +335,7 @@ static void print_summary(struct record_session *session, const struct record_to
 	if (session->progress_shown)
 		str_add(&text, "\r\033[K");
 	if (totals->path && !session->words->quiet)
-		record_summary_add(&text, totals, &session->words->plan.sampling);
+		record_summary_add(&text, totals, session->words);
 	to_stderr(&text);
 }
 

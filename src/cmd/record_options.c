@@ -756,8 +756,10 @@ static void imply_all_cpus(struct recording_words *words)
 {
 	bool nothing = !words->plan.argv && !words->plan.target.per_thread;
 
-	if ((nothing || words->what.has_cgroups) && !names_cpus(words) && !names_tasks(words))
+	if ((nothing || words->what.has_cgroups) && !names_cpus(words) && !names_tasks(words)) {
+		words->whole_machine = !words->what.has_cgroups;
 		words->plan.target.all_cpus = true;
+	}
 }
 
 /* Options that change a file's name mean a file, also where standard output is a pipe. */
@@ -766,8 +768,10 @@ static void choose_path(struct recording_words *words)
 	struct record_plan *plan = &words->plan;
 	bool name_changes = switches(words) || plan->timestamp_name;
 
-	if (!plan->path)
-		plan->path = name_changes ? "perf.data" : recording_target(NULL);
+	if (plan->path)
+		return;
+	plan->path = name_changes ? "perf.data" : recording_target(NULL);
+	words->piped = !strcmp(plan->path, "-");
 }
 
 /* Sums are of all the time only with all of the waits. */

@@ -17,6 +17,8 @@ struct recording_words {
 	bool branches; /* -b */
 	bool has_synth; /* --synth was given */
 	bool has_off_cpu_least; /* --off-cpu-thresh was given */
+	bool piped; /* into the pipe on standard output, as -o was not given */
+	bool whole_machine; /* as nothing was named */
 	bool no_default_event; /* no event of -e is needed: the plan has another one */
 	bool latency; /* --latency */
 	/* Options of the command itself. */

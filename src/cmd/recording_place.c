@@ -55,6 +55,8 @@ int recording_open(struct reader *reader, const char *named, struct str *err)
 	if (piped)
 		await_pipe();
 	rc = reader_open(reader, named ? named : piped ? "-" : default_name, err);
+	if (rc == -ENOENT && !named && !piped)
+		str_addf(err, "\npstat record makes it; -i names another recording");
 	if (rc && piped)
 		str_addf(err, "\nstandard input is a pipe, so it was read; -i names a file, such as -i %s",
 			 default_name);

@@ -423,10 +423,10 @@ static const struct contradiction of_counting[] = {
 /* -a goes without saying where nothing else is named, and for cgroups, as with perf. */
 static void imply_all_cpus(struct stat_words *w)
 {
-	if (!w->plan.argv && !names_tasks(w) && !names_cpus(w))
-		w->plan.target.all_cpus = true;
-	if (names_cgroups(w) && !names_cpus(w) && !names_tasks(w))
-		w->plan.target.all_cpus = true;
+	if (names_tasks(w) || names_cpus(w))
+		return;
+	w->whole_machine = !w->plan.argv && !names_cgroups(w);
+	w->plan.target.all_cpus |= w->whole_machine || names_cgroups(w);
 }
 
 static int check(const struct stat_words *words, const struct contradiction *rows, size_t n,

@@ -32,6 +32,7 @@ struct stat_words {
 	bool json, append, quiet;
 	long log_fd; /* -1: none */
 	int verbose;
+	bool whole_machine; /* as nothing was named */
 	bool record; /* pstat stat record: -o names the recording */
 	const char *recording; /* where it goes, "-": stdout; NULL: nowhere */
 	const char *input; /* pstat stat report: -i, or NULL */

@@ -242,6 +242,9 @@ test_recordings_that_do_not_fit()
 	run "$PSTAT" diff "$tmp/empty" "$tmp/empty"
 	same "empty ones: status" 125 "$status"
 	same "empty ones" "pstat: the recordings have no samples" "$err"
+	run "$PSTAT" diff lost.data plain.data
+	has "a note names its file" '^pstat: lost.data: lost: 3 samples \(60.00 % of all\)$' "$err"
+	has "the other's, too" '^pstat: plain.data: no symbols: ' "$err"
 	run "$PSTAT" diff plain.data nosuch
 	has "no such file" '^pstat: nosuch: No such file or directory' "$err"
 	run "$PSTAT" diff hostile_names.data plain.data "${names[@]}" -s comm,dso,symbol

@@ -50,6 +50,24 @@ test_record()
 	has "pstat: samples have a CPU" 'CPU' "$mine"
 }
 
+# A person at a terminal is told what is going on; not where it ends by itself, nor in a log.
+test_said_on_a_terminal()
+{
+	local line='nothing is named to [a-z]+, so the whole machine is; Ctrl-C ends it'
+
+	need_paranoid 0
+	for command in "stat -e context-switches" "record -e dummy -o x"; do
+		# shellcheck disable=SC2086 # words
+		run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 24 100 "until ^pstat: $line\$" "signal INT" end -- "$PSTAT" $command
+		has "$command: is said, and true" '^status (0|130)$' "$out"
+		# shellcheck disable=SC2086 # words
+		run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 24 100 end show -- "$PSTAT" $command --duration 0.01
+		has_not "$command: not where it ends by itself" 'nothing is named' "$out"
+	done
+	until_then test -s mine -- "$PSTAT" record -o mine -e dummy
+	has_not "not in a log" 'nothing is named' "$(<err)"
+}
+
 test_without_rights()
 {
 	need_restricted 2

@@ -23,6 +23,9 @@ test_record_into_a_pipe()
 	same "./perf.data is left alone" "$before" "$(cksum perf.data)"
 	has "what the command prints goes to stderr" '^said$' "$(<err)"
 	has "its errors, too" '^more$' "$(<err)"
+	has "it is said where it went" ' MB to the pipe on standard output \(-o names a file\): ' "$(<err)"
+	"$PSTAT" record -e page-faults:u -c 1 -o - -- true 2>err | cat >piped
+	has "that is no news where -o says it" ' MB to -: ' "$(<err)"
 	"$PSTAT" record -e page-faults:u -c 1 -o named -- echo said 2>err | cat >piped
 	same "-o: a file, and stdout is the command's" said "$(<piped)"
 	check "-o: the file is one" test -s named
