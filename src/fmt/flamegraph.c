@@ -2,8 +2,8 @@
  * flamegraph.c: whole stacks as a flame graph: of one recording or of two, as a page for a browser or as a picture.
  *
  * The page is one HTML file that asks nobody for anything: style, page and scripts are files of their own
- * (flamegraph.css, .html, flamegraph_model.js, _looks.js, _view.js) that the build puts into the program, and
- * between them stands what was sampled, as JSON in a script element that is never run:
+ * (flamegraph.css, .html, flamegraph_model.js, _looks.js, _draw.js, _strip.js, _view.js) that the build puts into the
+ * program, and between them stands what was sampled, as JSON in a script element that is never run:
  *
  *	{ "format": "pstat flamegraph", "format_version": 1,
  *	  "events": [ {               one per event that has samples
@@ -408,6 +408,8 @@ static void end_page(struct output *output, const struct note_list *caption)
 	str_release(&scratch);
 	str_add(out, flamegraph_model_js);
 	str_add(out, flamegraph_looks_js);
+	str_add(out, flamegraph_draw_js);
+	str_add(out, flamegraph_strip_js);
 	str_add(out, flamegraph_view_js);
 	str_add(out, "</script>\n</body>\n</html>\n");
 	output_step(output);
@@ -434,32 +436,30 @@ const struct report_format format_flamegraph = {
 
 /* ---- the picture ---- */
 
-enum { WIDTH = 1200, ROW = 17, MARGIN = 10, LINE = 16, LETTER_TENTHS = 72, CAPTION_COLUMNS = 165 };
+enum { WIDTH = 1200, ROW = 17, MARGIN = 10, LINE = 16, LETTER_TENTHS = 72, CAPTION_COLUMNS = 165, PATTERN = 8 };
 static const double least_part = 0.001;
 
 /* How a box looks: by the kind of its function, or by what is different. Words: as a title has a kind. */
 enum { LOOK_MORE = FRAME_KINDS, LOOK_LESS, LOOK_SAME, LOOKS };
 static const struct {
-	const char *name, *words, *mark, *color, *shape; /* shape: over the colour */
+	const char *name, *words, *color, *shape; /* shape: over the colour, or "" */
 } looks[LOOKS] = {
-	[FRAME_INLINED] = { "inlined", " (inlined)", "[i] ", "#5ac3a0", "<circle cx=\"3\" cy=\"3\" r=\"1.2\"/>" },
-	[FRAME_UNKNOWN] = { "unknown", " (unknown)", "[?] ", "#afafaf", "<path d=\"M0 8L8 0M0 0L8 8\"/>" },
-	[FRAME_KERNEL] = { "kernel", " (kernel)", "[k] ", "#6eb9e8", "<path d=\"M0 8L8 0\"/>" },
-	[FRAME_JIT] = { "jit", " (made at run time)", "[j] ", "#d796be", "<path d=\"M3 0V8\"/>" },
-	[FRAME_USER] = { "user", " (user)", "", "#e9aa3c", "" },
-	[FRAME_WAITING] = { "waiting", " (off the CPU)", "", "#d8d4ee", "<path d=\"M0 3H8M0 6H8\"/>" },
-	[LOOK_MORE] = { "more", " more than before", "+ ", "#e16e55", "<path d=\"M0 8L8 0\"/>" },
-	[LOOK_LESS] = { "less", " less", "- ", "#699be1", "<path d=\"M0 0L8 8\"/>" },
-	[LOOK_SAME] = { "same", " no certain change", "", "#c8c8c8", "" },
+	[FRAME_INLINED] = { "inlined", " (inlined)", "#5ac3a0", "<circle cx=\"3\" cy=\"3\" r=\"1.2\"/>" },
+	[FRAME_UNKNOWN] = { "unknown", " (unknown)", "#afafaf", "<path d=\"M0 8L8 0M0 0L8 8\"/>" },
+	[FRAME_KERNEL] = { "kernel", " (kernel)", "#6eb9e8", "<path d=\"M0 8L8 0\"/>" },
+	[FRAME_JIT] = { "jit", " (made at run time)", "#d796be", "<path d=\"M3 0V8\"/>" },
+	[FRAME_USER] = { "user", " (user)", "#e9aa3c", "" },
+	[FRAME_WAITING] = { "waiting", " (off the CPU)", "#d8d4ee", "<path d=\"M0 3H8M0 6H8\"/>" },
+	[LOOK_MORE] = { "more", " more than before", "#e16e55", "<path d=\"M0 8L8 0\"/>" },
+	[LOOK_LESS] = { "less", " less", "#699be1", "<path d=\"M0 0L8 8\"/>" },
+	[LOOK_SAME] = { "same", " no certain change", "#c8c8c8", "" },
 };
 
-/* In so many columns, with two dots where it is cut. */
-static void add_cut(struct str *out, const struct str *text, size_t room)
+/* In so many columns, shortened as in the terminal's columns. name: of a function. */
+static void add_cut(struct str *out, struct str *text, size_t room, bool name)
 {
-	bool fits = text_columns(text->s, text->len) <= room;
-
-	str_add_xml(out, text->s, text_fitting(text->s, text->len, fits ? room : room - 2));
-	str_add(out, fits ? "" : "..");
+	str_shorten(text, 0, room, name, "\u2026");
+	str_add_xml(out, text->s, text->len);
 }
 
 struct picture {
@@ -534,17 +534,19 @@ static void add_box(struct picture *picture, const struct stack_box *box)
 	const double x = MARGIN + (double)box->start * scale, width = (double)box->weight * scale;
 	const unsigned y = picture->top + picture->height - (box->level + 1) * ROW;
 	const unsigned look = box->is_group ? LOOKS : box_look(picture, box);
+	/* The pattern shows beside the name: the style draws letters with a border in the box's colour. */
+	const unsigned indent = 3 + (look < LOOKS && *looks[look].shape ? PATTERN : 0);
 	struct str *out = &picture->output->text;
-	size_t room = width > 6 ? (size_t)((width - 6) * 10 / LETTER_TENTHS) : 0;
+	size_t room = width > 3 + indent ? (size_t)((width - 3 - indent) * 10 / LETTER_TENTHS) : 0;
 
 	str_addf(out, "<g class=\"%s\">", look < LOOKS ? looks[look].name : "group");
 	add_title(picture, box);
 	str_addf(out, "<rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"/>", x, y, width, ROW - 1);
 	if (room >= 3) {
 		str_reset(&picture->scratch);
-		str_addf(&picture->scratch, "%s%s", look < LOOKS ? looks[look].mark : "", box_name(picture, box));
-		str_addf(out, "<text x=\"%.2f\" y=\"%u\">", x + 3, y + 12);
-		add_cut(out, &picture->scratch, room);
+		str_add(&picture->scratch, box_name(picture, box));
+		str_addf(out, "<text x=\"%.2f\" y=\"%u\">", x + indent, y + 12);
+		add_cut(out, &picture->scratch, room, true);
 		str_add(out, "</text>");
 	}
 	str_add(out, "</g>\n");
@@ -564,10 +566,16 @@ static unsigned end_of_looks(const struct picture *picture)
 	return picture->diff ? LOOKS : FRAME_KINDS;
 }
 
-/* Stripes, dots, bars and crosses over the colours. */
+/* Stripes, dots, bars and crosses over the colours; letters have a border in the colour, so that none runs through. */
 static void add_patterns(const struct picture *picture, struct str *out)
 {
-	str_add(out, "<defs>\n");
+	str_add(out, "<style>\n#boxes text { paint-order: stroke; stroke: #d7d7cd; stroke-width: 4px; }\n");
+	for (unsigned i = first_look(picture); i < end_of_looks(picture); i++)
+		str_addf(out,
+			 ".%s, .%s rect { fill: url(#look-%s); }\n"
+			 "#boxes .%s text { stroke: %s; }\n",
+			 looks[i].name, looks[i].name, looks[i].name, looks[i].name, looks[i].color);
+	str_add(out, "</style>\n<defs>\n");
 	for (unsigned i = first_look(picture); i < end_of_looks(picture); i++)
 		str_addf(out,
 			 "<pattern id=\"look-%s\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\">"
@@ -585,8 +593,8 @@ static void add_legend(struct picture *picture, unsigned y)
 	for (unsigned i = first_look(picture); i < end_of_looks(picture); i++, x += 170)
 		str_addf(out,
 			 "<rect class=\"%s\" x=\"%u\" y=\"%u\" width=\"22\" height=\"12\"/>"
-			 "<text class=\"line\" x=\"%u\" y=\"%u\">%s%s</text>",
-			 looks[i].name, x, y - 10, x + 27, y, looks[i].mark, looks[i].words + 1);
+			 "<text class=\"line\" x=\"%u\" y=\"%u\">%s</text>",
+			 looks[i].name, x, y - 10, x + 27, y, looks[i].words + 1);
 	str_add(out, "</g>\n");
 }
 
@@ -599,7 +607,7 @@ static void add_picture_caption(struct picture *picture)
 		str_addf(out, "<text class=\"%s\" x=\"%d\" y=\"%u\">", i ? "line" : "head", MARGIN, y += LINE);
 		str_reset(&picture->scratch);
 		str_add(&picture->scratch, picture->caption->v[i].text);
-		add_cut(out, &picture->scratch, CAPTION_COLUMNS);
+		add_cut(out, &picture->scratch, CAPTION_COLUMNS, false);
 		str_add(out, "</text>\n");
 	}
 	add_legend(picture, y + LINE);

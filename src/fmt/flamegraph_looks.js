@@ -1,60 +1,164 @@
 /*
- * How a kind of function looks: a colour, a pattern over it, and letters before its name.
+ * How a box looks: a colour by the kind of its function or by its file, a pattern that says the kind without colour,
+ * and a name that fits. Names are shortened as columns of the terminal are (str_shorten).
  */
 "use strict";
 
 /* After Okabe and Ito: told apart by the colour-blind, too; patterns say the same without colour. */
 const LOOKS = {
-	"user": { color: [233, 170, 60], mark: "", name: "user" },
-	"kernel": { color: [110, 185, 232], mark: "[k] ", name: "kernel [k], stripes" },
-	"inlined": { color: [90, 195, 160], mark: "[i] ", name: "inlined [i], dots" },
-	"made at run time": { color: [215, 150, 190], mark: "[j] ", name: "made at run time [j], bars" },
-	"waiting": { color: [216, 212, 238], mark: "", name: "waiting (off the CPU), level lines" },
-	"unknown": { color: [175, 175, 175], mark: "[?] ", name: "unknown [?], crosses" },
-	"more": { color: [225, 110, 85], mark: "+ ", name: "more than before [+], rising lines" },
-	"less": { color: [105, 155, 225], mark: "- ", name: "less [-], falling lines" },
-	"no certain change": { color: [200, 200, 200], mark: "", name: "no certain change" },
-	"": { color: [215, 215, 205], mark: "", name: "" },
+	"user": { color: [233, 170, 60], name: "user" },
+	"kernel": { color: [110, 185, 232], name: "kernel (stripes)" },
+	"inlined": { color: [90, 195, 160], name: "inlined (dots)" },
+	"made at run time": { color: [215, 150, 190], name: "made at run time (bars)" },
+	"waiting": { color: [216, 212, 238], name: "waiting, off the CPU (level lines)" },
+	"unknown": { color: [175, 175, 175], name: "unknown (crosses)" },
+	"more": { color: [225, 110, 85], name: "more than before (rising lines)" },
+	"less": { color: [105, 155, 225], name: "less (falling lines)" },
+	"no certain change": { color: [200, 200, 200], name: "no certain change" },
+	"": { color: [215, 215, 205], name: "" },
 };
+const TILE = 8, MERGED = "several, each narrower than a pixel";
 
-function drawPattern(kind) {
-	const tile = document.createElement("canvas"), side = 8;
-	tile.width = tile.height = side;
+/* Lines of a pattern's tile: x0, y0, x1, y1; inlined: a dot. */
+const PATTERNS = {
+	"kernel": [[0, 8, 8, 0], [-2, 2, 2, -2], [6, 10, 10, 6]],
+	"inlined": [[3, 2, 3, 4], [4, 2, 4, 4]],
+	"made at run time": [[3.5, 0, 3.5, 8]],
+	"waiting": [[0, 2.5, 8, 2.5], [0, 6.5, 8, 6.5]],
+	"unknown": [[0, 8, 8, 0], [-2, 2, 2, -2], [6, 10, 10, 6], [0, 0, 8, 8], [-2, 6, 2, 10], [6, -2, 10, 2]],
+	"more": [[0, 8, 8, 0], [-2, 2, 2, -2], [6, 10, 10, 6]],
+	"less": [[0, 0, 8, 8], [-2, 6, 2, 10], [6, -2, 10, 2]],
+};
+const PATTERN_INK = "rgba(0, 0, 0, 0.32)", madePatterns = new Map();
+
+function canvasPattern(kind) {
+	if (madePatterns.has(kind))
+		return madePatterns.get(kind);
+	const tile = document.createElement("canvas");
+	tile.width = tile.height = TILE;
 	const pen = tile.getContext("2d");
-	const line = (x0, y0, x1, y1) => {
+	pen.strokeStyle = PATTERN_INK;
+	for (const [x0, y0, x1, y1] of PATTERNS[kind]) {
 		pen.beginPath();
 		pen.moveTo(x0, y0);
 		pen.lineTo(x1, y1);
 		pen.stroke();
-	};
-	pen.strokeStyle = pen.fillStyle = "rgba(0, 0, 0, 0.28)";
-	if (kind === "kernel" || kind === "unknown" || kind === "more") {
-		line(0, 8, 8, 0);
-		line(-2, 2, 2, -2);
-		line(6, 10, 10, 6);
 	}
-	if (kind === "unknown" || kind === "less") {
-		line(0, 0, 8, 8);
-		line(-2, 6, 2, 10);
-		line(6, -2, 10, 2);
-	}
-	if (kind === "waiting") {
-		line(0, 2.5, 8, 2.5);
-		line(0, 6.5, 8, 6.5);
-	}
-	if (kind === "made at run time")
-		line(2.5, 0, 2.5, 8);
-	if (kind === "inlined")
-		pen.fillRect(2, 2, 2, 2);
-	return pen.createPattern(tile, "repeat");
+	madePatterns.set(kind, pen.createPattern(tile, "repeat"));
+	return madePatterns.get(kind);
 }
 
-/* Functions of a kind differ a little, each always in the same way. */
-function colorOf(boxes, i) {
-	const name = boxes.name(i), look = LOOKS[boxes.look(i)];
+/* The pattern begins with the rectangle, so that a narrow one shows it, too. */
+function fillPattern(pen, kind, x, y, w, h) {
+	if (pen.fillPattern) {
+		pen.fillPattern(kind, x, y, w, h);
+		return;
+	}
+	pen.save();
+	pen.translate(x, y);
+	pen.fillStyle = canvasPattern(kind);
+	pen.fillRect(0, 0, w, h);
+	pen.restore();
+}
+
+function hashOf(text) {
 	let sum = 0;
-	for (let k = 0; k < name.length && k < 64; k++)
-		sum = (sum * 31 + name.charCodeAt(k)) >>> 0;
-	const by = 1 + (sum % 15) / 100 - 0.07;
-	return "rgb(" + look.color.map(part => Math.min(255, Math.round(part * by))).join(",") + ")";
+	for (let k = 0; k < text.length && k < 64; k++)
+		sum = (sum * 31 + text.charCodeAt(k)) >>> 0;
+	return sum;
+}
+
+/* Functions of a kind differ a little, each always in the same way; files differ by hue. Black text is read on all. */
+function colorOf(boxes, i, by) {
+	if (by === "file" && boxes.file(i))
+		return fileColor(boxes.file(i));
+	const part = 0.94 + (hashOf(boxes.name(i)) % 15) / 100;
+	return "rgb(" + LOOKS[boxes.look(i)].color.map(value => Math.min(255, Math.round(value * part))).join(",") + ")";
+}
+
+function fileColor(file) {
+	const hash = hashOf(file);
+	return "hsl(" + hash % 36 * 10 + "," + (45 + hash % 3 * 15) + "%," + (72 + hash % 5) + "%)";
+}
+
+/* ---- names that fit ---- */
+
+const DOTS = "\u2026", DEPTH_MAX = 32, LONGEST = 4000;
+const OPERATOR = /operator(?!\w)(?:\(\)|[<>=*-]*)/y, IS_KEPT = ["anonymous namespace", "inlined"];
+
+function columnsOf(text) {
+	let n = 0;
+	for (const letter of text)
+		n += letter > "\u1100" ? 2 : 1;
+	return n - (text.includes(DOTS) ? text.split(DOTS).length - 1 : 0);
+}
+
+/* Of each bracket the place of its other half, else -1; "operator<" and "->" have none. */
+function pairBrackets(text) {
+	const partner = new Int32Array(text.length).fill(-1), open = [];
+	const close = (at, opening) => {
+		let n = open.length;
+		while (n && text[open[n - 1]] !== opening) {
+			if (opening === "<")
+				return;
+			n--;
+		}
+		if (!n)
+			return;
+		open.length = n;
+		partner[open[n - 1]] = at;
+		partner[at] = open.pop();
+	};
+	for (let i = 0; i < text.length; i++) {
+		OPERATOR.lastIndex = i;
+		const operator = text[i] === "o" && !(i && /\w/.test(text[i - 1])) && OPERATOR.exec(text);
+		if (operator)
+			i += operator[0].length - 1;
+		else if (text[i] === "<" || text[i] === "(")
+			open.push(i);
+		else if (text[i] === ")")
+			close(i, "(");
+		else if (text[i] === ">" && text[i - 1] !== "-")
+			close(i, "<");
+	}
+	return partner;
+}
+
+/* With dots for what templates at this depth hold (1: the outermost), and with `parameters` for what parentheses do. */
+function withoutInner(text, partner, depth, parameters) {
+	let made = "", now = 0;
+	for (let i = 0; i < text.length; i++) {
+		const opens = partner[i] > i, template = opens && text[i] === "<";
+		now += template ? 1 : 0;
+		now -= partner[i] >= 0 && !opens && text[i] === ">" ? 1 : 0;
+		made += text[i];
+		if (!opens || partner[i] - i - 1 <= 1)
+			continue;
+		if (template ? now !== depth : !parameters || IS_KEPT.includes(text.slice(i + 1, partner[i])))
+			continue;
+		made += DOTS;
+		i = partner[i] - 1;
+	}
+	return made;
+}
+
+/* At most so many columns: arguments of templates go first, then parameters, then the middle. */
+function shortenName(name, columns) {
+	if (name.length <= columns && columnsOf(name) <= columns)
+		return name;
+	let text = name;
+	if (name.length <= LONGEST) {
+		const partner = pairBrackets(name);
+		for (let depth = DEPTH_MAX; depth; depth--) {
+			text = withoutInner(name, partner, depth, false);
+			if (text !== name && columnsOf(text) <= columns)
+				return text;
+		}
+		text = withoutInner(name, partner, 1, true);
+		if (columnsOf(text) <= columns)
+			return text;
+	}
+	const head = Array.from(text.slice(0, columns)), tail = Array.from(text.slice(-columns));
+	const kept = Math.max(0, columns - 1), behind = kept >> 1;
+	return head.slice(0, kept - behind).join("") + DOTS + (behind ? tail.slice(-behind).join("") : "");
 }

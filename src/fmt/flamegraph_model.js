@@ -87,6 +87,9 @@ class Boxes {
 		this.end = new Float64Array(room);
 		this.self = new Float64Array(room);
 		this.levels = [];
+		this.all = 0; /* what everything that was asked for weighs */
+		this.rootName = "all";
+		this.middle = 0; /* the level of the function whose callers stand at lower levels: see flameSandwich */
 	}
 
 	grow() {
@@ -112,15 +115,15 @@ class Boxes {
 	}
 
 	name(i) {
-		if (i === 0)
-			return "all";
 		const frame = this.frame[i];
+		if (i === 0 && frame === -1)
+			return this.rootName;
 		return frame < 0 ? this.event.raw.groups[-1 - frame] : this.event.raw.frames.name[frame];
 	}
 
 	/* "" of the root and of groups. */
 	kind(i) {
-		return i === 0 || this.frame[i] < 0 ? "" : KINDS[this.event.raw.frames.kind[this.frame[i]]];
+		return this.frame[i] < 0 ? "" : KINDS[this.event.raw.frames.kind[this.frame[i]]];
 	}
 
 	/* What a difference says of it; null: nothing is compared. Numbers are parts of 1. */
@@ -185,6 +188,14 @@ class Boxes {
 	beside(i, by) {
 		const row = this.levels[this.level[i]];
 		return row[this.firstBehind(row, this.start[i]) - 1 + by] ?? -1;
+	}
+
+	/* The deepest level below a box, or its own: descendants stand right after it. */
+	deepest(i) {
+		let deepest = this.level[i];
+		for (let k = i + 1; k < this.n && this.start[k] < this.end[i] && this.level[k] > this.level[i]; k++)
+			deepest = Math.max(deepest, this.level[k]);
+		return deepest;
 	}
 
 	/* Frames from the outside in, so that a box is found again in other boxes. */
@@ -259,6 +270,7 @@ function flameBoxes(event, asked) {
 		x += own;
 	}
 	close(0);
+	boxes.all = x;
 	return boxes;
 }
 
@@ -279,7 +291,7 @@ function flamePattern(text) {
 
 /* What was found: boxes (1 of each that fits), how many there are, and what they weigh, each sample once. */
 function flameSearch(boxes, pattern) {
-	const found = { hit: new Uint8Array(boxes.n), n: 0, total: 0, first: -1 };
+	const found = { hit: new Uint8Array(boxes.n), n: 0, total: 0, first: -1, before: [] };
 	const known = new Map();
 	let covered = -1;
 	for (let i = 1; i < boxes.n && pattern; i++) {
@@ -300,6 +312,18 @@ function flameSearch(boxes, pattern) {
 	return found;
 }
 
+/* How many of a level's boxes [from, to) were found: by place on the level. */
+function flameHits(boxes, found, level, from, to) {
+	const row = boxes.levels[level];
+	let before = found.before[level];
+	if (!before) {
+		before = found.before[level] = new Int32Array(row.length + 1);
+		for (let k = 0; k < row.length; k++)
+			before[k + 1] = before[k] + found.hit[row[k]];
+	}
+	return before[to] - before[from];
+}
+
 /* Samples of each lane and bucket. */
 function flameTimes(event) {
 	const raw = event.raw, lanes = Math.max(1, raw.lanes.length), buckets = Math.max(1, raw.buckets);
@@ -311,6 +335,3 @@ function flameTimes(event) {
 	}
 	return times;
 }
-
-if (typeof module !== "undefined")
-	module.exports = { KINDS, flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes };

@@ -6,12 +6,14 @@
 
 (() => {
 	const all = document.getElementById("boxes"), said = document.getElementById("said");
-	const left = Number(all.dataset.left), wide = Number(all.dataset.wide), LETTER = 7.2;
+	const left = Number(all.dataset.left), wide = Number(all.dataset.wide), LETTER = 7.2, PATTERN = 8;
+	const plain = ["user", "same", "group"];
 	const boxes = Array.from(all.children, group => {
 		const rect = group.querySelector("rect"), text = group.querySelector("text");
 		const title = group.querySelector("title").textContent;
 		return { group, rect, text, title, name: title.split("\n")[0].replace(/ \([a-z ]+\)$/, ""),
-			x: Number(rect.getAttribute("x")), w: Number(rect.getAttribute("width")) };
+			shown: text ? text.textContent : "", x: Number(rect.getAttribute("x")), w: Number(rect.getAttribute("width")),
+			indent: plain.includes(group.getAttribute("class")) ? 3 : 3 + PATTERN };
 	});
 	const history = [];
 	let shown = { x: left, w: wide };
@@ -27,16 +29,16 @@
 			const x = left + (from - place.x) * scale;
 			box.rect.setAttribute("x", x);
 			box.rect.setAttribute("width", w);
-			const room = Math.floor((w - 6) / LETTER);
+			const room = Math.floor((w - 3 - box.indent) / LETTER);
 			if (!box.text && room >= 3) {
 				box.text = document.createElementNS(box.rect.namespaceURI, "text");
 				box.text.setAttribute("y", Number(box.rect.getAttribute("y")) + 12);
 				box.group.append(box.text);
 			}
 			if (box.text) {
-				box.text.setAttribute("x", x + 3);
-				const cut = box.name.length > room ? box.name.slice(0, room - 2) + ".." : box.name;
-				box.text.textContent = room < 3 ? "" : cut;
+				box.text.setAttribute("x", x + box.indent);
+				const cut = box.name.length > room ? box.name.slice(0, room - 1) + "\u2026" : box.name;
+				box.text.textContent = place.w === wide ? box.shown : room < 3 ? "" : cut;
 			}
 		}
 	}

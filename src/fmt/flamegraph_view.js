@@ -1,182 +1,133 @@
 /*
- * The page of a flame graph: draws the boxes of the model that are in view, and takes keys and the mouse. All that is
- * from the recording becomes text, by textContent, value or fillText; nothing is made markup of.
+ * The page of a flame graph: what is shown, and what keys and the mouse do. All that is from the recording becomes
+ * text, by textContent, value or fillText; nothing is made markup of. The rooms of the page keep their sizes whatever
+ * is pointed at.
  */
 "use strict";
 
 (() => {
-	const ROW = 18, LANE = 14, LABEL = 110;
 	const data = JSON.parse(document.getElementById("data").textContent);
 	const $ = id => document.getElementById(id);
-	const picture = $("picture"), strip = $("strip"), scroll = $("scroll"), tip = $("tip");
+	const picture = $("picture"), scroll = $("scroll"), tip = $("tip");
 	const ask = { merged: false, weight: "samples", from: 0, to: Infinity, lane: -1 };
 	const state = { event: null, boxes: null, times: null, zoom: 0, focus: 0, hover: -1, history: [], found: null,
-		icicle: false, patterns: {} };
+		icicle: false, view: null, frames: 0, frameMs: 0 };
 
 	const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 	const percent = (part, all) => all ? (100 * part / all).toFixed(2) + " %" : "0 %";
 	const unit = () => ask.weight === "samples" ? "samples" : state.event.raw.is_time ? "ns" : "events";
-
-	/* ---- looks ---- */
-
-	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name);
-
-	/* A canvas as large as this, sharp on any screen. */
-	function prepare(canvas, width, height) {
-		const sharp = window.devicePixelRatio || 1;
-		canvas.width = Math.max(1, Math.round(width * sharp));
-		canvas.height = Math.max(1, Math.round(height * sharp));
-		canvas.style.width = width + "px";
-		canvas.style.height = height + "px";
-		const pen = canvas.getContext("2d");
-		pen.setTransform(sharp, 0, 0, sharp, 0, 0);
-		pen.clearRect(0, 0, width, height);
-		return pen;
-	}
+	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+	const strip = new FlameStrip($("strip"), $("timeline"), ask, () => css("--ink"), chooseTimes);
 
 	/* ---- the picture ---- */
 
-	/* x of the picture is scale * (what the boxes have - from). */
-	function frameOfView() {
-		const boxes = state.boxes, zoom = state.zoom, width = scroll.clientWidth;
-		const from = boxes.start[zoom], wide = boxes.total(zoom) || 1;
-		return { width, height: scroll.clientHeight, from, wide, scale: width / wide, levels: boxes.levels.length };
-	}
-
-	/* The top of a level's row, in the whole picture. */
-	function topOf(level, view) {
-		const high = Math.max(view.levels * ROW, view.height);
-		return state.icicle ? level * ROW : high - (level + 1) * ROW;
-	}
-
-	function levelAt(y, view) {
-		const high = Math.max(view.levels * ROW, view.height);
-		return Math.floor((state.icicle ? y : high - 1 - y) / ROW);
-	}
-
-	function drawBox(pen, boxes, i, x, y, w, letter) {
-		const dim = state.found && !state.found.hit[i];
-		pen.globalAlpha = dim ? 0.3 : 1;
-		pen.fillStyle = colorOf(boxes, i);
-		pen.fillRect(x, y, w, ROW - 1);
-		const pattern = state.patterns[boxes.look(i)];
-		if (pattern && w > 3) {
-			pen.fillStyle = pattern;
-			pen.fillRect(x, y, w, ROW - 1);
-		}
-		pen.globalAlpha = dim ? 0.75 : 1;
-		const room = Math.floor((w - 6) / letter);
-		if (room >= 3) {
-			const name = LOOKS[boxes.look(i)].mark + boxes.name(i);
-			pen.fillStyle = dim ? css("--ink") : "#000000";
-			pen.fillText(name.length > room ? name.slice(0, room - 2) + ".." : name, x + 3, y + ROW / 2);
-		}
-		pen.globalAlpha = 1;
-		if (state.found && !dim && w > 4) {
-			pen.strokeStyle = css("--ink");
-			pen.strokeRect(x + 0.5, y + 0.5, w - 1, ROW - 2);
-		}
-		if (i === state.focus) {
-			pen.lineWidth = 2;
-			pen.strokeStyle = "#000000";
-			pen.strokeRect(x + 1, y + 1, Math.max(1, w - 2), ROW - 3);
-			pen.lineWidth = 1;
-		}
-	}
-
-	/* What is narrower than a pixel is one grey line with its neighbours: work grows with pixels, not with boxes. */
-	function drawLevel(pen, view, level, y, letter) {
-		const boxes = state.boxes, row = boxes.levels[level], to = view.from + view.wide, pixel = 1 / view.scale;
-		for (let k = Math.max(0, boxes.firstBehind(row, view.from) - 1); k < row.length; k++) {
-			const i = row[k], start = Math.max(boxes.start[i], view.from), end = Math.min(boxes.end[i], to);
-			if (boxes.start[i] >= to)
-				break;
-			if (end <= view.from)
-				continue;
-			const x = (start - view.from) * view.scale, w = (end - start) * view.scale;
-			if (w >= 1) {
-				drawBox(pen, boxes, i, x, y, Math.max(w - 0.5, 0.5), letter);
-			} else {
-				pen.fillStyle = state.found && state.found.hit[i] ? css("--ink") : "#9a9a9a";
-				pen.fillRect(x, y, 1, ROW - 1);
-				k = Math.max(k, boxes.firstBehind(row, start + pixel) - 2);
-			}
-		}
+	function look() {
+		return { by: "kind", ink: css("--ink"), merged: css("--merged"), found: state.found, focus: state.focus,
+			label: i => percent(state.boxes.total(i), state.boxes.all) };
 	}
 
 	function draw() {
-		const view = frameOfView(), top = scroll.scrollTop;
-		const pen = prepare(picture, view.width, view.height);
-		$("spacer").style.height = Math.max(0, view.levels * ROW - view.height) + "px";
-		pen.font = "12px ui-monospace, monospace";
-		pen.textBaseline = "middle";
-		const letter = pen.measureText("m").width || 7;
-		for (let level = 0; level < view.levels; level++) {
-			const y = topOf(level, view) - top;
-			if (y > -ROW && y < view.height)
-				drawLevel(pen, view, level, y, letter);
-		}
-		if (!state.boxes.total(0)) {
-			pen.fillStyle = css("--ink");
-			pen.fillText("no samples", 8, view.height / 2);
-		}
+		const begun = performance.now(), width = scroll.clientWidth, height = scroll.clientHeight;
+		state.view = flameView(state.boxes, state.zoom, width, height, state.icicle);
+		$("spacer").style.height = state.view.full - height + "px";
+		new FlamePainter(preparePen(picture, width, height), state.boxes, state.view, look()).draw(scroll.scrollTop);
+		state.frames++;
+		state.frameMs = performance.now() - begun;
+	}
+
+	/* Shows the edge where the root is. */
+	function toRoot() {
+		draw();
+		scroll.scrollTop = state.icicle ? 0 : scroll.scrollHeight;
+		draw();
 	}
 
 	/* ---- what a box says ---- */
 
+	function differenceLine(diff) {
+		const signed = part => (part < 0 ? "" : "+") + percent(part, 1);
+		return diff.look + ": before " + percent(diff.before, 1) + ", now " + percent(diff.now, 1) + " of all: " +
+			signed(diff.now - diff.before) + " (" + signed(diff.low) + " to " + signed(diff.high) + ")";
+	}
+
 	function tell(i) {
-		const boxes = state.boxes, all = boxes.total(0), total = boxes.total(i), zoomed = boxes.total(state.zoom);
+		const boxes = state.boxes, total = boxes.total(i), zoom = state.zoom, up = boxes.up[i];
 		const lines = [boxes.name(i) + (boxes.kind(i) ? " (" + boxes.kind(i) + ")" : "")];
-		let numbers = grouped(total) + " " + unit() + ", " + percent(total, all) + " of all";
-		if (state.zoom)
-			numbers += ", " + percent(total, zoomed) + " of what is shown";
-		lines.push(numbers + "; itself " + grouped(boxes.self[i]) + ", " + percent(boxes.self[i], all));
-		const diff = boxes.diff(i), signed = part => (part < 0 ? "" : "+") + percent(part, 1);
+		const parts = [percent(total, boxes.all) + " of all"];
+		if (up > 0)
+			parts.push(percent(total, boxes.total(up)) + " of its caller");
+		if (zoom && i > zoom && boxes.start[i] < boxes.end[zoom] && up !== zoom)
+			parts.push(percent(total, boxes.total(zoom)) + " of what is zoomed into");
+		lines.push(grouped(total) + " " + unit() + ", " + parts.join(", ") + "; itself " + grouped(boxes.self[i]) + ", " +
+			percent(boxes.self[i], boxes.all) + " of all");
+		const diff = boxes.diff(i);
 		if (diff)
-			lines.push(diff.look + ": before " + percent(diff.before, 1) + ", now " + percent(diff.now, 1) + ": " +
-				signed(diff.now - diff.before) + " (" + signed(diff.low) + " to " + signed(diff.high) + ")");
+			lines.push(differenceLine(diff));
 		if (boxes.file(i))
 			lines.push("in " + boxes.file(i) + (boxes.source(i) ? ", mostly at " + boxes.source(i) : ""));
 		return lines;
 	}
 
+	/* Each line is one line, however long the name is. */
 	function say() {
-		$("status").textContent = tell(state.hover >= 0 ? state.hover : state.focus).join("\n");
+		const lines = tell(state.hover >= 0 ? state.hover : state.focus), room = Math.floor(($("status").clientWidth - 20) / 8);
+		$("status").textContent = lines.map(line => shortenName(line, Math.max(20, room))).join("\n");
 	}
 
 	function pointed(mouse) {
-		const view = frameOfView(), place = picture.getBoundingClientRect();
-		const level = levelAt(mouse.clientY - place.top + scroll.scrollTop, view);
+		const view = state.view, place = picture.getBoundingClientRect();
+		const level = levelAt(view, mouse.clientY - place.top + scroll.scrollTop);
 		const x = view.from + (mouse.clientX - place.left) / view.scale;
-		return level >= 0 && level < view.levels ? state.boxes.at(level, x) : -1;
+		return level >= 0 ? state.boxes.at(level, x) : -1;
 	}
 
+	/* The whole name, where the box has no room for it: above or below its row, so that the box stays in sight. */
 	function showTip(mouse) {
-		tip.hidden = state.hover < 0;
+		const i = state.hover, boxes = state.boxes, view = state.view;
+		const wide = i < 0 ? 0 : (Math.min(boxes.end[i], view.from + view.wide) - Math.max(boxes.start[i], view.from)) * view.scale;
+		tip.hidden = i < 0 || (boxes.name(i).length + 2) * 7.3 < wide;
 		if (tip.hidden)
 			return;
-		const lines = tell(state.hover).map(line => line.length > 400 ? line.slice(0, 400) + "..." : line);
-		tip.textContent = lines.join("\n");
-		tip.style.left = Math.min(mouse.clientX + 12, window.innerWidth - tip.offsetWidth - 4) + "px";
-		tip.style.top = Math.min(mouse.clientY + 16, window.innerHeight - tip.offsetHeight - 4) + "px";
+		const y = picture.getBoundingClientRect().top + topOfLevel(view, boxes.level[i]) - scroll.scrollTop;
+		const below = window.innerHeight - y - ROW - 8, above = y - 8;
+		tip.style.maxHeight = Math.max(below, above) + "px";
+		tip.textContent = boxes.name(i).length > 1000 ? boxes.name(i).slice(0, 1000) + DOTS : boxes.name(i);
+		tip.style.left = Math.max(4, Math.min(mouse.clientX + 12, window.innerWidth - tip.offsetWidth - 4)) + "px";
+		tip.style.top = (below >= tip.offsetHeight || below >= above ? y + ROW + 4 : y - tip.offsetHeight - 4) + "px";
+	}
+
+	async function copyName() {
+		const name = state.boxes.name(state.hover >= 0 ? state.hover : state.focus);
+		try {
+			await navigator.clipboard.writeText(name);
+		} catch {
+			const field = document.createElement("textarea");
+			field.value = name;
+			document.body.append(field);
+			field.select();
+			document.execCommand("copy");
+			field.remove();
+		}
+		$("found").textContent = "copied: " + shortenName(name, 60);
 	}
 
 	/* ---- zoom and focus ---- */
 
 	function inView(i) {
-		const view = frameOfView(), y = topOf(state.boxes.level[i], view);
+		const y = topOfLevel(state.view, state.boxes.level[i]);
 		if (y < scroll.scrollTop)
 			scroll.scrollTop = y;
-		else if (y + ROW > scroll.scrollTop + view.height)
-			scroll.scrollTop = y + ROW - view.height;
+		else if (y + ROW > scroll.scrollTop + state.view.height)
+			scroll.scrollTop = y + ROW - state.view.height;
 	}
 
 	function focus(i) {
 		if (i < 0)
 			return;
-		const view = frameOfView(), boxes = state.boxes;
+		const view = state.view, boxes = state.boxes;
 		state.focus = i;
 		state.hover = -1;
+		tip.hidden = true;
 		if (boxes.end[i] <= view.from || boxes.start[i] >= view.from + view.wide)
 			zoomTo(i, true);
 		inView(i);
@@ -191,10 +142,10 @@
 			state.history.push(state.boxes.path(state.zoom));
 		state.zoom = i;
 		state.focus = i;
+		state.hover = -1;
+		tip.hidden = true;
 		$("back").disabled = !state.history.length;
-		draw();
-		inView(i);
-		draw();
+		toRoot();
 		say();
 	}
 
@@ -211,8 +162,7 @@
 		state.found = pattern ? flameSearch(boxes, pattern) : null;
 		const found = state.found;
 		$("found").textContent = found ? grouped(found.total) + " " + unit() + ", " +
-			percent(found.total, boxes.total(0)) + ", in " + grouped(found.n) + " places"
-			: text ? "not an expression" : "";
+			percent(found.total, boxes.all) + " of all, in " + grouped(found.n) + " places" : text ? "not an expression" : "";
 		draw();
 	}
 
@@ -227,92 +177,16 @@
 		focus(i);
 	}
 
-	/* ---- the strip of times ---- */
+	/* ---- what is asked changes ---- */
 
-	function drawStrip() {
-		const times = state.times, raw = state.event.raw, width = $("timeline").clientWidth;
-		const pen = prepare(strip, width, times.lanes * LANE), wide = (width - LABEL) / times.buckets;
-		pen.font = "11px system-ui, sans-serif";
-		pen.textBaseline = "middle";
-		for (let lane = 0; lane < times.lanes; lane++) {
-			const off = ask.lane >= 0 && ask.lane !== lane;
-			pen.fillStyle = css("--ink");
-			pen.globalAlpha = off ? 0.45 : 1;
-			pen.fillText(raw.lanes[lane] ?? "", 3, lane * LANE + LANE / 2, LABEL - 6);
-			for (let bucket = 0; bucket < times.buckets; bucket++) {
-				const n = times.n[lane * times.buckets + bucket], h = n / times.most * (LANE - 2);
-				if (n)
-					pen.fillRect(LABEL + bucket * wide, (lane + 1) * LANE - Math.max(1, h), Math.max(1, wide - 0.2),
-						Math.max(1, h));
-			}
-		}
-		pen.globalAlpha = 1;
-		if (ask.to !== Infinity) {
-			pen.fillStyle = "rgba(110, 185, 232, 0.35)";
-			pen.fillRect(LABEL + ask.from * wide, 0, (ask.to - ask.from + 1) * wide, times.lanes * LANE);
-			pen.strokeStyle = css("--ink");
-			pen.strokeRect(LABEL + ask.from * wide, 0.5, (ask.to - ask.from + 1) * wide, times.lanes * LANE - 1);
-		}
-	}
-
-	function choose(from, to) {
-		const last = state.times.buckets - 1;
-		ask.from = Math.max(0, Math.min(from, to, last));
-		ask.to = Math.min(last, Math.max(from, to, 0));
-		if (from === null) {
-			ask.from = 0;
-			ask.to = Infinity;
-		}
+	function chooseTimes() {
 		rebuild();
 		const ns = state.event.raw.bucket_ns, sec = n => (n * ns / 1e9).toFixed(6) + " s";
-		$("all_times").hidden = ask.to === Infinity && ask.lane < 0;
+		$("all_times").disabled = ask.to === Infinity && ask.lane < 0;
 		if (ask.to !== Infinity)
 			$("status").textContent = "From " + sec(ask.from) + " to " + sec(ask.to + 1) + " after the first sample: " +
-				grouped(state.boxes.total(0)) + " " + unit();
+				grouped(state.boxes.all) + " " + unit();
 	}
-
-	function bucketAt(mouse) {
-		const place = strip.getBoundingClientRect();
-		return Math.floor((mouse.clientX - place.left - LABEL) / ((place.width - LABEL) / state.times.buckets));
-	}
-
-	function followStrip() {
-		let begun = -1;
-		strip.addEventListener("pointerdown", mouse => {
-			const place = strip.getBoundingClientRect();
-			if (mouse.clientX - place.left < LABEL) {
-				const lane = Math.floor((mouse.clientY - place.top) / LANE);
-				ask.lane = ask.lane === lane ? -1 : lane;
-				choose(ask.to === Infinity ? null : ask.from, ask.to);
-				return;
-			}
-			begun = bucketAt(mouse);
-			strip.setPointerCapture(mouse.pointerId);
-			choose(begun, begun);
-		});
-		strip.addEventListener("pointermove", mouse => begun >= 0 && choose(begun, bucketAt(mouse)));
-		strip.addEventListener("pointerup", () => begun = -1);
-		strip.addEventListener("keydown", key => {
-			const by = { ArrowLeft: -1, ArrowRight: 1 }[key.key], whole = ask.to === Infinity;
-			if (key.key === "Escape")
-				allTimes();
-			else if (by && key.shiftKey)
-				choose(ask.from, (whole ? ask.from : ask.to) + by);
-			else if (by)
-				choose(whole ? 0 : ask.from + by, whole ? 0 : ask.to + by);
-			else
-				return;
-			key.preventDefault();
-			key.stopPropagation();
-		});
-	}
-
-	function allTimes() {
-		ask.lane = -1;
-		choose(null, null);
-	}
-
-	/* ---- what is asked changes ---- */
 
 	/* The same place is shown as before, where it is still there. */
 	function rebuild() {
@@ -323,7 +197,7 @@
 		state.hover = -1;
 		state.found = null;
 		tip.hidden = true;
-		drawStrip();
+		strip.draw();
 		search();
 		say();
 	}
@@ -331,7 +205,8 @@
 	function show(number) {
 		const raw = data.events[number];
 		state.event = flameEvent(raw);
-		state.times = flameTimes(state.event);
+		strip.set(state.event);
+		state.times = strip.times;
 		state.boxes = null;
 		state.history = [];
 		ask.from = 0;
@@ -339,12 +214,12 @@
 		ask.lane = -1;
 		$("weight").value = ask.weight = raw.is_time ? "period" : "samples";
 		$("back").disabled = true;
-		$("timeline").hidden = raw.buckets < 2;
+		$("timeline").hidden = $("all_times").hidden = raw.buckets < 2;
+		$("all_times").disabled = true;
 		$("merged_label").hidden = raw.groups.length < 2;
 		$("weight_label").hidden = typeof raw.rows.period === "number";
 		rebuild();
-		scroll.scrollTop = state.icicle ? 0 : scroll.scrollHeight;
-		draw();
+		toRoot();
 	}
 
 	function toggle(name) {
@@ -367,6 +242,8 @@
 		N: () => next(-1),
 		i: () => toggle("icicle"),
 		m: () => toggle("merged"),
+		c: copyName,
+		d: () => $("about").open = !$("about").open,
 		"?": () => $("help_button").click(),
 	};
 
@@ -374,7 +251,7 @@
 		document.addEventListener("keydown", key => {
 			if (key.ctrlKey || key.altKey || key.metaKey || !Object.hasOwn(KEYS, key.key))
 				return;
-			if (["INPUT", "SELECT", "BUTTON"].includes(key.target.tagName) && key.key !== "Escape")
+			if (["INPUT", "SELECT", "BUTTON", "SUMMARY"].includes(key.target.tagName) && key.key !== "Escape")
 				return;
 			if (key.target === $("search")) {
 				$("search").value = "";
@@ -397,6 +274,7 @@
 		picture.addEventListener("mouseleave", () => {
 			state.hover = -1;
 			tip.hidden = true;
+			say();
 		});
 		picture.addEventListener("click", mouse => {
 			const i = pointed(mouse);
@@ -408,13 +286,12 @@
 		$("search").addEventListener("input", search);
 		$("back").addEventListener("click", back);
 		$("whole").addEventListener("click", () => zoomTo(0, true));
-		$("all_times").addEventListener("click", allTimes);
+		$("all_times").addEventListener("click", () => strip.all());
+		$("copy").addEventListener("click", copyName);
 		$("event").addEventListener("change", () => show($("event").selectedIndex));
 		$("icicle").addEventListener("change", () => {
 			state.icicle = $("icicle").checked;
-			draw();
-			scroll.scrollTop = state.icicle ? 0 : scroll.scrollHeight;
-			draw();
+			toRoot();
 		});
 		$("merged").addEventListener("change", () => {
 			ask.merged = $("merged").checked;
@@ -428,15 +305,44 @@
 		$("help_button").addEventListener("click", () => {
 			$("help").hidden = !$("help").hidden;
 			$("help_button").setAttribute("aria-expanded", String(!$("help").hidden));
-			draw();
 		});
 		scroll.addEventListener("scroll", draw);
-		window.addEventListener("resize", () => (drawStrip(), draw()));
-		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (drawStrip(), draw()));
+		new ResizeObserver(() => (strip.draw(), toRoot(), say())).observe(scroll);
+		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (strip.draw(), draw()));
 	}
 
+	/* ---- what the page says of the recording ---- */
+
+	function addSwatch(text, paint) {
+		const entry = document.createElement("span"), swatch = document.createElement("canvas");
+		paint(preparePen(swatch, 26, 14));
+		entry.append(swatch, text);
+		$("legend").append(entry);
+	}
+
+	function drawLegend() {
+		const kinds = data.events.some(event => event.diff) ? ["more", "less", "no certain change"] :
+			["user", "inlined", "kernel", "made at run time", "unknown", "waiting"].filter(
+				kind => data.events.some(event => event.frames.kind.includes(KINDS.indexOf(kind))));
+		$("legend").textContent = "";
+		for (const kind of kinds)
+			addSwatch(LOOKS[kind].name, pen => {
+				pen.fillStyle = "rgb(" + LOOKS[kind].color.join(",") + ")";
+				pen.fillRect(0, 0, 26, 14);
+				if (PATTERNS[kind])
+					fillPattern(pen, kind, 0, 0, 26, 14);
+			});
+		addSwatch(MERGED, pen => {
+			pen.fillStyle = css("--merged");
+			pen.fillRect(0, 0, 26, 14);
+		});
+	}
+
+	/* One line; the rest unfolds. */
 	function describe() {
-		$("title").textContent = document.title = data.title;
+		const lost = data.caption.filter(line => line.startsWith("Lost: "));
+		$("title").textContent = document.title = $("title").title = data.title;
+		$("summary").textContent = data.caption.slice(0, 1).concat(lost).join("; ");
 		for (const line of data.caption) {
 			const item = document.createElement("li");
 			item.textContent = line;
@@ -444,35 +350,20 @@
 		}
 		data.events.forEach(event => $("event").append(new Option(event.name)));
 		$("event_label").hidden = data.events.length < 2;
-		const kinds = data.events.some(event => event.diff) ? ["more", "less", "no certain change"] :
-			["user", "inlined", "kernel", "made at run time", "unknown"].concat(
-				data.events.some(event => event.frames.kind.includes(5)) ? ["waiting"] : []);
-		for (const kind of kinds) {
-			const entry = document.createElement("span"), swatch = document.createElement("canvas");
-			const pen = prepare(swatch, 26, 14);
-			pen.fillStyle = "rgb(" + LOOKS[kind].color.join(",") + ")";
-			pen.fillRect(0, 0, 26, 14);
-			state.patterns[kind] = kind === "user" || kind === "no certain change" ? null : drawPattern(kind);
-			if (state.patterns[kind]) {
-				pen.fillStyle = state.patterns[kind];
-				pen.fillRect(0, 0, 26, 14);
-			}
-			entry.append(swatch, LOOKS[kind].name);
-			$("legend").append(entry);
-		}
+		document.body.classList.toggle("compared", data.events.some(event => event.diff));
+		drawLegend();
 	}
 
 	describe();
 	if (data.events.length) {
 		followKeys();
 		followMouse();
-		followStrip();
 		followControls();
 		show(0);
 		/* For tests: what is shown, as numbers. */
-		window.pstatFlamegraph = { state, ask, tell };
+		window.pstatFlamegraph = { state, ask, tell, draw };
 	} else {
-		for (const id of ["tools", "timeline", "scroll"])
+		for (const id of ["tools", "timeline", "main", "legend"])
 			$(id).hidden = true;
 		$("status").textContent = "There are no samples to draw.";
 	}

@@ -196,7 +196,7 @@ test_flame_graph()
 	looks = {look for look, _, _ in boxes.values()}
 	assert looks <= {"more", "less", "same"}, looks
 	look, lines, text = boxes["known"]
-	assert look == "more" and text.startswith("+ known"), (look, text)
+	assert look == "more" and text.startswith("known"), (look, text)
 	assert re.match(r"before 0\.00 %, now [1-9].*, certain$", lines[2]), lines
 	assert "spin_deep" not in boxes
 	for look, lines, _ in boxes.values():

@@ -106,7 +106,7 @@ def times(path):
 
 
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "h1", "ul", "noscript", "div", "label", "select",
-            "input", "output", "button", "option", "li", "canvas", "p", "script"}
+            "input", "output", "button", "option", "li", "canvas", "p", "script", "details", "summary"}
 SVG = {"svg", "title", "style", "defs", "pattern", "rect", "path", "circle", "g", "text", "script"}
 
 

@@ -182,19 +182,21 @@ text = [row[0] for row in sqlite3.connect("db").execute("SELECT name FROM comms"
 assert any("\\xed\\xa0\\x80\\x01;" in one for one in text), text'
 }
 
-# drive PAGE: a browser does what tests/cli/flamegraph_drive.js says; with a picture, flamegraph_svg_drive.js
+# drive PAGE [OPTION...]: a browser does what tests/cli/flamegraph_drive.js says; with a picture, flamegraph_svg_drive.js
 drive()
 {
-	local script=flamegraph_drive.js
+	local script=flamegraph_drive.js size=--window-size=1200,800
+
+	case " $*" in *" --window-size="*) size=; esac
 
 	[ "${1##*.}" != svg ] || script=flamegraph_svg_drive.js
 	flame drive "$1" "$ROOT/tests/cli/$script" "drive.${1##*.}"
-	timeout 300 "$headless" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" --window-size=1200,800 \
-		--virtual-time-budget=5000 --enable-logging=stderr --dump-dom "file://$PWD/drive.${1##*.}" >dom 2>console
+	timeout 300 "$headless" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" $size \
+		--virtual-time-budget=5000 --enable-logging=stderr "${@:2}" --dump-dom "file://$PWD/drive.${1##*.}" >dom 2>console
 	sed -n '/<title>ok/,/<\/title>/p; /<title>not ok/,/<\/title>/p' dom | sed 's/<[^>]*>//g' >seen
-	has "the browser: $1: something was done" '^ok' "$(<seen)"
-	has_not "the browser: $1: all as it should be" '^not ok' "$(<seen)"
-	has_not "the browser's console: $1" 'CONSOLE.*(rror|Refused|violat)' "$(<console)"
+	has "the browser: $*: something was done" '^ok' "$(<seen)"
+	has_not "the browser: $*: all as it should be" '^not ok' "$(<seen)"
+	has_not "the browser's console: $*" 'CONSOLE.*(rror|Refused|violat)' "$(<console)"
 }
 
 test_browser()
@@ -203,6 +205,8 @@ test_browser()
 	record -F 2000 -e cpu-clock -g -o deep -- "$WORK/callers" deep 300 2
 	report deep --flamegraph=page.html
 	drive page.html
+	drive page.html --window-size=800,600 --blink-settings=preferredColorScheme=0
+	drive page.html --window-size=2560,1440
 	report deep --flamegraph=page.svg
 	drive page.svg
 }
@@ -221,8 +225,7 @@ test_browser_difference()
 test_model()
 {
 	need_cmd node
-	check "the model of the page, and 100,000 stacks" node "$ROOT/tests/cli/flamegraph_model.js" \
-		"$ROOT/src/fmt/flamegraph_model.js"
+	check "the model of the page, and 100,000 stacks" node "$ROOT/tests/cli/flamegraph_model.js" "$ROOT/src/fmt"
 }
 
 run_tests

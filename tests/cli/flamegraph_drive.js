@@ -4,7 +4,7 @@
  */
 "use strict";
 
-(() => {
+(async () => {
 	const said = [], $ = id => document.getElementById(id), press = (key, more, where) =>
 		(where ?? $("picture")).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
 	const same = (what, wanted, got) => said.push((String(wanted) === String(got) ? "ok " : "not ok ") + what +
@@ -37,11 +37,12 @@
 	same("and back again", 0, state.zoom);
 	type(part);
 	same("a function is found", true, state.found.n > 0 && state.boxes.name(state.found.first).includes(part));
-	same("and the total of what was found is told", true, /^[0-9,]+ samples, [0-9.]+ %, in [0-9,]+ places$/.test($("found").textContent));
+	same("and the total of what was found is told", true,
+		/^[0-9,]+ samples, [0-9.]+ % of all, in [0-9,]+ places$/.test($("found").textContent));
 	press("n");
 	same("n goes to what was found", 1, state.found.hit[state.focus]);
 	type("/^no such function$/");
-	same("nothing is found", "0 samples, 0.00 %, in 0 places", $("found").textContent);
+	same("nothing is found", "0 samples, 0.00 % of all, in 0 places", $("found").textContent);
 	type("/(/");
 	same("what is no expression is said", "not an expression", $("found").textContent);
 	press("Escape", {}, $("search"));
@@ -53,8 +54,11 @@
 	const place = $("picture").getBoundingClientRect(), inside = { bubbles: true, clientX: place.left + place.width / 2,
 		clientY: place.bottom - 27 };
 	$("picture").dispatchEvent(new MouseEvent("mousemove", inside));
-	same("a box says what it is", state.boxes.name(state.hover), $("tip").textContent.split("\n")[0].replace(/ \([a-z ]+\)$/, ""));
-	same("with samples and percent", true, /[0-9,]+ samples, [0-9.]+ % of all; itself/.test($("tip").textContent));
+	const lines = () => $("status").textContent.split("\n");
+	same("the footer has the name of the box", shortenName(state.boxes.name(state.hover), 60),
+		shortenName(lines()[0].replace(/ \([a-z ]+\)$/, ""), 60));
+	same("with samples and percent, and of what", true,
+		/^[0-9,]+ samples, [0-9.]+ % of all(, [0-9.]+ % of [a-z ]+)*; itself [0-9,]+, [0-9.]+ % of all$/.test(lines()[1]));
 	$("picture").dispatchEvent(new MouseEvent("click", inside));
 	same("a click zooms in", true, state.zoom > 0);
 	$("back").click();
@@ -87,7 +91,8 @@
 		const certain = raw.diff.verdict.findIndex((verdict, i) => verdict === 3 && raw.diff.now[i] > raw.diff.before[i]);
 		const name = raw.frames.name[raw.nodes.frame[certain]];
 		const boxOf = name => Array.from({ length: state.boxes.n }, (_, i) => i).find(i => state.boxes.name(i) === name);
-		same("a difference tells more from less by letters, too", true, /more than before \[\+\].*less \[-\]/.test($("legend").textContent));
+		same("a difference tells more from less by lines, too", true,
+			/more than before \(rising lines\).*less \(falling lines\)/.test($("legend").textContent));
 		same("what is certainly more is drawn so", "more", state.boxes.look(boxOf(name)));
 		$("event").selectedIndex = 1;
 		$("event").dispatchEvent(new Event("change"));
@@ -99,6 +104,89 @@
 		same("and back", true, state.event.raw === raw);
 	}
 	same("the caption is there", true, $("caption").children.length > 1);
+	same("and one line of it as long as nobody asks for the rest", true, !$("about").open &&
+		/^[0-9,]+ samples of .*; Lost: /.test($("summary").textContent) || raw.diff !== undefined);
+	press("d");
+	same("d unfolds it", true, $("about").open);
+	press("d");
+
+	/* Rooms of the page, wherever the mouse is: 200 places from edge to edge. */
+	const rooms = () => ["title", "tools", "legend", "timeline", "main", "scroll", "picture", "status"].map(id => {
+		const { x, y, width, height } = $(id).getBoundingClientRect();
+		return [id, x, y, width, height].join(" ");
+	}).concat(document.documentElement.scrollHeight, document.documentElement.scrollWidth, $("scroll").clientWidth).join("; ");
+	const before = rooms(), seen = new Set();
+	let covered_frames = 0, repeated = 0, cut = 0;
+	for (let k = 0; k < 200; k++) {
+		const room = $("picture").getBoundingClientRect();
+		const at = { bubbles: true, clientX: room.left + (k * 37 % 200 + 0.5) / 200 * room.width,
+			clientY: room.top + (k + 0.5) / 200 * room.height };
+		$("picture").dispatchEvent(new MouseEvent("mousemove", at));
+		seen.add(rooms());
+		if (state.hover < 0)
+			continue;
+		const y = room.top + topOfLevel(state.view, state.boxes.level[state.hover]) - $("scroll").scrollTop;
+		const tip = $("tip").getBoundingClientRect();
+		covered_frames += !$("tip").hidden && tip.top < y + ROW && tip.bottom > y;
+		repeated += !$("tip").hidden && $("tip").textContent.includes("samples, ");
+		cut += $("status").scrollHeight > $("status").clientHeight;
+	}
+	same("200 hovers change no room of the page", before, [...seen].join(" | "));
+	same("and the tip covers no frame that it is of", 0, covered_frames);
+	same("nor repeats the footer", 0, repeated);
+	same("and the footer has room for all of its lines", 0, cut);
+	same("a page as large as its window", true, document.documentElement.scrollHeight <= window.innerHeight &&
+		document.documentElement.scrollWidth <= window.innerWidth && $("scroll").scrollWidth <= $("scroll").clientWidth);
+	same("and room for the picture", true, $("scroll").clientHeight >= 150);
+
+	/* The root's edge: after zooming into the deepest box, and in less room. */
+	const edge = () => state.icicle ? $("scroll").scrollTop < 1 :
+		$("scroll").scrollTop + $("scroll").clientHeight >= $("scroll").scrollHeight - 1;
+	let deep = 0;
+	for (let i = 1; i < state.boxes.n; i++)
+		deep = state.boxes.level[i] > state.boxes.level[deep] ? i : deep;
+	while (state.focus !== deep && state.boxes.n > 1) {
+		state.focus = deep;
+		press("Enter");
+	}
+	const inSight = i => {
+		const y = topOfLevel(state.view, state.boxes.level[i]) - $("scroll").scrollTop;
+		return y >= 0 && y + ROW <= $("scroll").clientHeight + 1;
+	};
+	same("zoomed into the deepest box the root is in sight", true, edge() && inSight(0));
+	same("and the box itself", true, inSight(deep));
+	press("Home");
+
+	/* Contrast of text on what it stands on: 4.5 and more. */
+	const pen = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+	const rgb = (...layers) => {
+		for (const [color, alpha] of layers) {
+			pen.globalAlpha = alpha;
+			pen.fillStyle = color;
+			pen.fillRect(0, 0, 1, 1);
+		}
+		return Array.from(pen.getImageData(0, 0, 1, 1).data).slice(0, 3);
+	};
+	const bright = color => color.map(part => part / 255).map(part => part <= 0.04045 ? part / 12.92 :
+		((part + 0.055) / 1.055) ** 2.4).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+	const contrast = (a, b) => (Math.max(bright(a), bright(b)) + 0.05) / (Math.min(bright(a), bright(b)) + 0.05);
+	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+	let least = Math.min(contrast(rgb([css("--ink"), 1]), rgb([css("--page"), 1])), contrast(rgb([css("--ink"), 1]),
+		rgb([css("--panel"), 1])), contrast(rgb([css("--quiet"), 1]), rgb([css("--page"), 1])));
+	const colors = Array.from({ length: state.boxes.n }, (_, i) => colorOf(state.boxes, i, "kind")).concat(
+		Object.values(LOOKS).map(look => "rgb(" + look.color.map(part => part * 0.94).join(",") + ")"),
+		Array.from({ length: 500 }, (_, i) => fileColor("lib" + i + ".so")));
+	for (const color of new Set(colors)) {
+		const dim = [[css("--page"), 1], [color, 0.3]];
+		least = Math.min(least, contrast([0, 0, 0], rgb([color, 1])), contrast(rgb(...dim, [css("--ink"), 0.8]), rgb(...dim)));
+	}
+	same("contrast of all text is 4.5 and more", true, least >= 4.5 || least);
+
+	/* The root's edge in a window of another size. */
+	document.body.style.height = "70%";
+	await new Promise(done => new ResizeObserver((_, observer) => (observer.disconnect(), setTimeout(done))).observe($("scroll")));
+	same("in less room the root is in sight", true, edge() && inSight(0));
+	document.body.style.height = "";
 	same("nothing was fetched", 0, performance.getEntriesByType("resource").length);
 	same("no strange elements", 0, document.querySelectorAll("img, b, iframe, a, object, embed, link").length);
 	same("no hostile script ran", undefined, window.hostile);

@@ -1,8 +1,15 @@
-/* The model of a flame graph page by itself: node flamegraph_model.js MODEL. Exit 1 with what is wrong. */
+/* The model of a flame graph page by itself: node flamegraph_model.js FOLDER. Exit 1 with what is wrong. */
 "use strict";
 
 const assert = require("assert");
-const { flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes } = require(process.argv[2]);
+const fs = require("fs"), path = require("path"), vm = require("vm");
+
+/* Scripts of a page know what those before them have. */
+for (const name of ["model", "looks", "draw"])
+	vm.runInThisContext(fs.readFileSync(path.join(process.argv[2], "flamegraph_" + name + ".js"), "utf8"));
+const { flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow,
+	FlamePainter } = vm.runInThisContext("({ flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, " +
+	"rowOfLevel, levelOfRow, FlamePainter })");
 
 /* all: main(a(b), c), sampled by x and y: a;b 5 and 2, a 1 and 0, c 2 and 4 */
 const raw = {
@@ -76,3 +83,58 @@ const large = flameBoxes(flameEvent(many), ask);
 assert.strictEqual(large.total(0), 100000);
 assert.strictEqual(large.n, 1 + many.nodes.depth.length);
 assert.strictEqual(flameSearch(large, flamePattern("f")).total, 100000);
+
+/* Drawing costs what there are pixels, not boxes: of 100,000 stacks, and each box narrower than a pixel is merged. */
+class CountingPen {
+	constructor() {
+		this.rects = [];
+		this.texts = [];
+	}
+	measureText(text) {
+		return { width: 7 * text.length };
+	}
+	fillRect(x, y, w, h) {
+		this.rects.push({ x, y, w, h, color: this.fillStyle, alpha: this.globalAlpha });
+	}
+	fillText(text) {
+		this.texts.push(text);
+	}
+	strokeRect() {}
+	fillPattern() {}
+}
+const look = { by: "kind", ink: "ink", merged: "merged", found: null, focus: 0, label: () => "5.00 %" };
+const whole = flameView(large, 0, 1000, 1000, false), pen = new CountingPen();
+new FlamePainter(pen, large, whole, look).draw(0);
+assert.ok(pen.rects.length < 1000 * whole.rows, pen.rects.length + " rectangles");
+const merged_rects = pen.rects.filter(rect => rect.color === "merged");
+assert.ok(merged_rects.length > 0 && merged_rects.length < 100, "neighbours are one: " + merged_rects.length);
+/* A search dims what is merged, too, where nothing of it was found. */
+const none = flameSearch(large, flamePattern("no such")), dimmed = new CountingPen();
+new FlamePainter(dimmed, large, whole, { ...look, found: none }).draw(0);
+assert.ok(dimmed.rects.filter(rect => rect.color === "merged").every(rect => rect.alpha === 0.3), "dim");
+const some = new CountingPen();
+new FlamePainter(some, large, whole, { ...look, found: flameSearch(large, flamePattern("f77")) }).draw(0);
+assert.ok(some.rects.some(rect => rect.color === "ink") && some.rects.some(rect => rect.color === "merged"), "found among them");
+
+/* Zoomed into a deep box its callers share a row, so that root and box are in sight. */
+const deepest = large.levels[20][0], zoomed = flameView(large, deepest, 1000, 5 * 18, false);
+assert.deepStrictEqual([0, 1, 18, 19, 20].map(level => rowOfLevel(zoomed, level)), [0, 1, 1, 2, 3]);
+assert.deepStrictEqual([0, 1, 2, 3, 4].map(row => levelOfRow(zoomed, row)), [0, 18, 19, 20, -1]);
+const inZoom = new CountingPen();
+new FlamePainter(inZoom, large, zoomed, look).draw(0);
+assert.ok(inZoom.texts.some(text => text.startsWith("\u2026 18 callers")), inZoom.texts.join());
+const percentages = new CountingPen();
+new FlamePainter(percentages, merged, flameView(merged, 0, 1000, 300, false), look).draw(0);
+assert.ok(percentages.texts.includes("main  5.00 %"), percentages.texts.join());
+
+/* Names in a width, as columns of the terminal shorten them. */
+const long = "std::map<int, std::vector<char> >::find(int const&)";
+assert.strictEqual(shortenName(long, 60), long);
+assert.strictEqual(shortenName(long, 50), "std::map<int, std::vector<\u2026> >::find(int const&)");
+assert.strictEqual(shortenName(long, 30), "std::map<\u2026>::find(int const&)");
+assert.strictEqual(shortenName(long, 20), "std::map<\u2026>::find(\u2026)");
+assert.strictEqual(shortenName(long, 9), "std:\u2026d(\u2026)");
+assert.strictEqual(shortenName("operator<< <int>(std::ostream&)", 20), "operator<< <\u2026>(\u2026)");
+assert.strictEqual(shortenName("(anonymous namespace)::f(int, int)", 28), "(anonymous namespace)::f(\u2026)");
+assert.strictEqual(Array.from(shortenName("\u{1f600}".repeat(50), 10)).length <= 10, true);
+assert.strictEqual(shortenName("x".repeat(70000), 11), "xxxxx\u2026xxxxx");
