@@ -272,6 +272,37 @@ $(BUILD)/tests/library/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUIL
 	$(Q)! command -v $(CXX) >/dev/null || $(CXX) -std=c++11 -pedantic -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
 		-I$(BUILD)/library/include -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a
 
+# ---- the library for other languages ----
+# Where tests find them, also those without rights: the library, the module of Python, and what tests/bindings/build makes of
+# the tests of Go and Rust, where these are installed.
+BINDINGS := $(BUILD)/tests/library/bindings
+PYTHON_FILES := $(sort $(wildcard $(addprefix src/bindings/python/,*.py *.toml examples/*.py)))
+GO_FILES := $(sort $(wildcard $(addprefix src/bindings/go/,go.mod *.go examples/*/*.go)))
+RUST_FILES := $(sort $(wildcard $(addprefix src/bindings/rust/,Cargo.toml $(addprefix */,Cargo.toml build.rs src/*.rs \
+	tests/*.rs examples/*.rs))))
+BINDING_TESTS := $(BINDINGS)/$(LIBRARY_SO) $(PYTHON_FILES:src/bindings/%=$(BINDINGS)/%) $(BINDINGS)/go.built $(BINDINGS)/rust.built
+$(BINDINGS)/$(LIBRARY_SO): $(BUILD)/library/$(LIBRARY_SO)
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(BINDINGS)/python/%: src/bindings/python/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(BINDINGS)/go.built: $(GO_FILES)
+$(BINDINGS)/rust.built: $(RUST_FILES)
+$(BINDINGS)/%.built: tests/bindings/build $(BUILD)/library/$(LIBRARY_SO) $(BUILD)/library/include/libpstat.h \
+		$(BUILD)/library/uninstalled/pstat.pc $(BINDINGS)/compilers
+	@echo "  BINDING $*"
+	$(Q)tests/bindings/build $* $(BUILD)/library $(@D)
+	$(Q)touch $@
+# What was left out is built when its compiler is there.
+$(BINDINGS)/compilers: force
+	@mkdir -p $(@D)
+	@$(call write_if_new,$(shell command -v go; command -v rustc))
+$(BUILD)/library/uninstalled/pstat.pc: Makefile
+	@mkdir -p $(@D)
+	@printf '%s\n' 'Name: pstat' 'Description: the library as it is built, for tests' 'Version: $(VERSION)' \
+		'Libs: -L$(abspath $(BUILD))/library -lpstat' 'Cflags: -I$(abspath $(BUILD))/library/include' > $@
+
 # ---- tests ----
 # cmocka.h wants these before it.
 BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h
@@ -308,7 +339,7 @@ $(FUZZERS): %: %.o $(BUILD)/program.a
 	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lm
 
 # A sanitizer is in the objects, and a library with one has no use outside.
-test-programs: $(BUILD)/pstat $(if $(SANITIZE),,$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES)) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
+test-programs: $(BUILD)/pstat $(if $(SANITIZE),,$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES) $(BINDING_TESTS)) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
 
 # TESTS='unit cli/stat*' runs only those; TEST_CC compiles the programs that tests look at.
 TEST_CC ?= $(CC)

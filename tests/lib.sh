@@ -237,6 +237,24 @@ stderr: $err"
 	fi
 }
 
+# points_of TEXT: each line "ok - NAME", "not ok - NAME" or "skip - NAME # WHY" that a program printed as a result.
+points_of()
+{
+	local line
+
+	while IFS= read -r line; do
+		case $line in
+		"ok - "*) pass "${line#*- }" ;;
+		"not ok - "*) fail "${line#*- }" ;;
+		"skip - "*)
+			line=${line#*- }
+			point ok "${line% # *}" "${line##* # }"
+			;;
+		*) fail "a line that is no result: $line" ;;
+		esac
+	done <<<"$1"
+}
+
 # ---- requirements: each skips with its reason ----
 
 is_root() { [ "$(id -u)" -eq 0 ]; }

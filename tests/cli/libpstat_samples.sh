@@ -5,23 +5,11 @@
 # tests/library/samples.c compares what the kernel delivers with what it did. Ended by a signal, it has not said all.
 test_samples()
 {
-	local line
-
 	need_breakpoints
 	need_library samples
 	run timeout 300 "$LIBRARY/samples"
 	check "runs to its end" test "$status" -le 1 || printf '# %s\n' "$err"
-	while IFS= read -r line; do
-		case $line in
-		"ok - "*) pass "${line#*- }" ;;
-		"not ok - "*) fail "${line#*- }" ;;
-		"skip - "*)
-			line=${line#*- }
-			point ok "${line% # *}" "${line##* # }"
-			;;
-		*) fail "a line that is no result: $line" ;;
-		esac
-	done <<<"$out"
+	points_of "$out"
 }
 
 test_samples_in_valgrind()

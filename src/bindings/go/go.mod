@@ -1,0 +1,3 @@
+module pstat
+
+go 1.19

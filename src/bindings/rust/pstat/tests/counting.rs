@@ -1,0 +1,141 @@
+//! Counting through the safe wrapper. A test whose machine lacks something prints "skip: why" and ends.
+use pstat::{Counters, Error, Events, Options, Reading, State, Target};
+use std::time::{Duration, Instant};
+
+const PAGE: usize = 4096;
+/// More than malloc() keeps for later: 40 MB. Of huge pages one fault is enough for 512.
+const MANY: usize = 10_000;
+const FAULTS_OF_MANY: u64 = MANY as u64 / 512;
+const ENOENT: i32 = 2;
+const EACCES: i32 = 13;
+const EINVAL: i32 = 22;
+
+/// Touches n pages of new memory.
+fn touch(n: usize) {
+    let mut memory: Vec<u8> = Vec::with_capacity(n * PAGE);
+    for page in 0..n {
+        unsafe { memory.as_mut_ptr().add(page * PAGE).write_volatile(1) }
+    }
+}
+
+fn faults(reading: &Reading) -> u64 {
+    assert_eq!(reading.state(), State::Counted);
+    assert!(reading.enabled() == reading.running() && reading.running() > Duration::ZERO);
+    reading.raw()
+}
+
+fn open(events: &str, options: &Options) -> Result<Counters, Error> {
+    Counters::open(&Events::parse(events)?, options)
+}
+
+#[test]
+fn counts_a_function() {
+    let (result, readings) = pstat::measure("page-faults", || {
+        touch(MANY);
+        7
+    })
+    .unwrap();
+    let reading = readings.of("page-faults").unwrap();
+    assert_eq!(result, 7);
+    assert!(faults(&reading) >= FAULTS_OF_MANY, "{}", reading.raw());
+    assert_eq!(reading.value(), Some(reading.raw() as f64));
+    assert_eq!(readings.json().unwrap(), format!("{{\"{}\":{}}}", reading.name(), reading.raw()));
+}
+
+#[test]
+fn a_group_counts_the_same() {
+    let mut events = Events::new().unwrap();
+    events.add("task-clock").unwrap().add_group(&["page-faults", "minor-faults", "major-faults"]).unwrap();
+    let mut counters = Counters::open(&events, &Options::default()).unwrap();
+    let leaders: Vec<usize> = (0..counters.len()).map(|i| counters.counter(i).unwrap().leader).collect();
+    assert_eq!(leaders, [0, 1, 1, 1]);
+    assert_eq!(counters.counter(1).unwrap().n_members, 3);
+    let ((), readings) = counters.measure(|| touch(MANY)).unwrap();
+    let raw: Vec<u64> = readings.iter().skip(1).map(|r| faults(&r)).collect();
+    assert_eq!(raw[0], raw[1] + raw[2]);
+    assert!(readings.at(0).unwrap().unit() == "msec" && readings.at(4).is_none());
+}
+
+#[test]
+fn repeated_measurements_are_apart() {
+    let mut counters = open("page-faults", &Options::default()).unwrap();
+    let ((), many) = counters.measure(|| touch(MANY)).unwrap();
+    let ((), none) = counters.measure(|| ()).unwrap();
+    assert!(faults(&many.at(0).unwrap()) >= FAULTS_OF_MANY);
+    assert!(faults(&none.at(0).unwrap()) < FAULTS_OF_MANY);
+}
+
+#[test]
+fn errors_have_the_sentence() {
+    let error = Events::parse("no-such-event").map(drop).unwrap_err();
+    assert_eq!(error.errno, ENOENT);
+    assert!(error.text.starts_with("unknown event 'no-such-event'"), "{}", error);
+    assert_eq!(std::io::Error::from(error).kind(), std::io::ErrorKind::NotFound);
+    assert_eq!(Events::parse("a\0b").map(drop).unwrap_err().errno, EINVAL);
+    let nobody = Options { target: Target::Processes(vec![]), ..Options::default() };
+    assert_eq!(open("page-faults", &nobody).map(drop).unwrap_err().errno, EINVAL);
+}
+
+#[test]
+fn what_cannot_be_counted_says_why() {
+    let ((), readings) = pstat::measure("cycles,page-faults", || touch(MANY)).unwrap();
+    let cycles = readings.of("cycles").unwrap();
+    if cycles.state() == State::NotSupported {
+        assert_eq!(cycles.value(), None);
+        assert!(!cycles.reason().unwrap().is_empty());
+    } else {
+        assert!(cycles.value() > Some(0.0) || cycles.state() == State::NotCounted);
+    }
+    faults(&readings.of("page-faults").unwrap());
+}
+
+#[test]
+fn a_panic_ends_counting() {
+    let mut counters = open("page-faults", &Options::default()).unwrap();
+    let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = counters.measure(|| -> () { std::panic::resume_unwind(Box::new("wanted")) });
+    }));
+    assert!(told.is_err());
+    let before = counters.read().unwrap().at(0).unwrap().raw();
+    touch(MANY);
+    assert_eq!(counters.read().unwrap().at(0).unwrap().raw(), before);
+}
+
+#[test]
+fn enabled_on_cpus_counts_from_the_beginning() {
+    let options = Options { target: Target::AllCpus, enabled: true, ..Options::default() };
+    let mut counters = match open("cpu-clock", &options) {
+        Ok(counters) => counters,
+        Err(error) if error.errno == EACCES => return println!("skip: needs the right to count whole CPUs"),
+        Err(error) => panic!("{}", error),
+    };
+    let mut idle = open("cpu-clock", &Options { enabled: false, ..options }).unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while counters.read().unwrap().at(0).unwrap().raw() == 0 {
+        assert!(Instant::now() < end, "it counts nothing");
+    }
+    let readings = counters.read().unwrap();
+    let cells = readings.cells().unwrap();
+    assert_eq!(cells.len(), counters.descriptors(0).unwrap().len());
+    assert_eq!(cells.iter().map(|cell| cell.raw).sum::<u64>(), readings.at(0).unwrap().raw());
+    assert!(cells.iter().all(|cell| cell.cpu.is_some() && cell.tid.is_none() && cell.index == 0));
+    assert_eq!(idle.read().unwrap().at(0).unwrap().raw(), 0);
+}
+
+#[test]
+fn reads_its_own_counters() {
+    let mut counters = open("page-faults", &Options { enabled: true, user_read: true, ..Options::default() }).unwrap();
+    touch(MANY);
+    let first = counters.user_read(0).unwrap();
+    assert!(first >= FAULTS_OF_MANY && counters.user_read(0).unwrap() >= first);
+    assert!(counters.user_read_reason(0).is_some(), "no PMU counts page faults");
+    assert!(counters.user_read(1).is_err());
+}
+
+#[test]
+fn handles_go_to_other_threads() {
+    let mut counters = open("page-faults", &Options { enabled: true, ..Options::default() }).unwrap();
+    touch(MANY);
+    let readings = std::thread::spawn(move || counters.read().unwrap()).join().unwrap();
+    assert!(faults(&readings.at(0).unwrap()) >= FAULTS_OF_MANY);
+}

@@ -1,0 +1,41 @@
+# What the examples of all languages print, for tests/cli/bindings_*.sh: `example NAME ARGS...` runs one, into $out.
+
+check_measure_function()
+{
+	example measure_function
+	has "a count" '^page-faults(:u)? +[1-9][0-9]* *$' "$out"
+	has "a count, or why there is none" '^cycles(:u)? +([0-9.e+]+ *$|not (supported|counted): .)' "$out"
+	has "what the function returned" '^sum 499999500000$' "$out"
+	example measure_function minor-faults
+	same "other events" "minor-faults sum" "$(awk '{ sub(":u", "", $1); print $1 }' <<<"$out" | paste -sd ' ')"
+}
+
+# A process that waits as long as it is watched.
+check_watch_process()
+{
+	local pid
+
+	sleep 1000 &
+	pid=$!
+	example watch_process "$pid" 2 10
+	kill $pid
+	same "JSON, a line for each interval" "2 True" "$("$PYTHON" -c 'import json, sys
+lines = [{name.split(":")[0]: value for name, value in json.loads(line).items()} for line in sys.stdin]
+print(len(lines), all({"page-faults", "cycles"} <= set(line) for line in lines))' <<<"$out")"
+}
+
+check_page_faults()
+{
+	example page_faults true
+	has "faults in a library" '^ *[1-9][0-9]*  /.*\.so' "$out"
+	same "none was lost" "0  lost" "$(tail -n 1 <<<"$out" | sed 's/^ *//')"
+}
+
+check_trace_getpid()
+{
+	need_tracefs
+	need_paranoid -1
+	[ -e /sys/kernel/tracing/events/syscalls/sys_enter_getpid ] || skip "needs tracepoints of system calls"
+	example trace_getpid
+	same "each call once" "$(seq 10 | paste -sd ' ')" "$(awk '$1 == "getpid" { print $2 }' <<<"$out" | paste -sd ' ')"
+}

@@ -1,0 +1,70 @@
+#!/bin/bash
+# libpstat from Python: the module's own tests, its structs beside the header's, how it is installed, its examples.
+# rights: test_python test_examples
+. "${0%/*}/../lib.sh"
+
+bindings=$LIBRARY/bindings
+export PSTAT_LIBRARY=$bindings/libpstat.so.0 PYTHONPATH=$bindings/python PYTHONDONTWRITEBYTECODE=1
+
+need_python()
+{
+	need_library bindings/libpstat.so.0
+	"$PYTHON" -c 'import ctypes' 2>/dev/null || skip "needs a Python with ctypes"
+}
+
+test_python()
+{
+	need_python
+	run timeout 300 "$PYTHON" "$ROOT/tests/cli/bindings_python.py"
+	same "runs to its end" 0 "$status"
+	points_of "$out"
+}
+
+# A struct that the header has changed since would be read at wrong places.
+test_layout()
+{
+	need_python
+	run "$PYTHON" "$ROOT/tests/cli/bindings_python.py" layout
+	printf '%s\n' "$out" >layout.c
+	check "the header has all structs and fields of the module" "$CC" -I"$ROOT/src/count" -o layout layout.c
+	run ./layout
+	same "they lie where the header has them" "29 structs" "$out"
+}
+
+test_without_the_library()
+{
+	need_python
+	PSTAT_LIBRARY=$PWD/nothing.so fails_with 1 'ImportError: libpstat: .*nothing.so.*: install it .*PSTAT_LIBRARY' \
+		"$PYTHON" -c 'import pstat'
+}
+
+# Without network, and without any package that builds others.
+test_pip()
+{
+	need_python
+	"$PYTHON" -m venv --without-pip venv 2>/dev/null || skip "needs Python's venv"
+	"$PYTHON" -m pip --version >/dev/null 2>&1 || skip "needs pip, which is not installed"
+	unset PYTHONPATH
+	run "$PYTHON" -m pip --python venv/bin/python install --no-index --disable-pip-version-check -q "$bindings/python"
+	case $err in *"no such option"*) skip "needs a pip that has --python" ;; esac
+	same "status" 0 "$status"
+	run venv/bin/python -c 'import pstat; print(pstat.__file__, pstat.version() == pstat.__version__)'
+	has "the module is there, and of the library's version" '^/.*/venv/.*/pstat.py True$' "$out"
+}
+
+example() # NAME ARGS...: $out
+{
+	need_python
+	run timeout 300 "$PYTHON" "$bindings/python/examples/$1.py" "${@:2}"
+	same "status of $1" 0 "$status"
+}
+
+. "$ROOT/tests/bindings/examples.bash"
+test_examples()
+{
+	check_measure_function
+	check_watch_process
+	check_page_faults
+}
+test_trace_getpid() { check_trace_getpid; }
+run_tests

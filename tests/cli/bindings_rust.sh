@@ -1,0 +1,59 @@
+#!/bin/bash
+# libpstat from Rust: pstat-sys beside the header, the wrapper's tests and its examples, built by tests/bindings/build where
+# Rust is installed.
+# rights: test_rust test_examples
+. "${0%/*}/../lib.sh"
+
+bindings=$LIBRARY/bindings
+export LD_LIBRARY_PATH=$bindings
+
+need_rust()
+{
+	need_library bindings/libpstat.so.0
+	[ ! -e "$bindings/rust.skip" ] || skip "$(<"$bindings/rust.skip")"
+}
+
+test_rust()
+{
+	need_rust
+	run timeout 300 "$bindings/rust.test" --test-threads 1 --nocapture
+	same "status" 0 "$status"
+	# A test that is skipped says why between its name and its "ok".
+	points_of "$(awk '/^test .* \.\.\. / { name = $2 }
+		/skip: / { why = $0; sub(".*skip: ", "", why) }
+		/^test .*ok$|^ok$/ { print why == "" ? "ok - " name : "skip - " name " # " why; why = "" }
+		/FAILED$/ && name != "" { print "not ok - " name; name = "" }' <<<"$out")"
+}
+
+# Needs no Rust. What the header has besides is no mistake.
+test_header()
+{
+	check "pstat-sys is as libpstat.h has it" "$PYTHON" "$ROOT/src/bindings/rust/pstat-sys/generate.py" \
+		"$ROOT/src/count/libpstat.h" "$ROOT/src/bindings/rust/pstat-sys/src/lib.rs"
+}
+
+test_cargo()
+{
+	need_rust
+	need_cmd cargo
+	HOME=$user_home cargo --version >/dev/null 2>&1 || skip "needs a cargo that works"
+	cp -r "$ROOT/src/bindings/rust" .
+	export PKG_CONFIG_PATH=$BUILD/library/uninstalled
+	HOME=$user_home run timeout 300 cargo test --offline --manifest-path rust/Cargo.toml --no-run
+	same "status of cargo" 0 "$status"
+}
+
+example() # NAME ARGS...: $out
+{
+	need_rust
+	run timeout 300 "$bindings/rust.$1" "${@:2}"
+	same "status of $1" 0 "$status"
+}
+
+. "$ROOT/tests/bindings/examples.bash"
+test_examples()
+{
+	check_measure_function
+	check_watch_process
+}
+run_tests
