@@ -10,6 +10,7 @@
 #include "cmd/record_options.h"
 #include "cmd/recording_symbols.h"
 #include "cmd/signals.h"
+#include "profile/profile.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -339,6 +340,20 @@ static void print_summary(struct record_session *session, const struct record_to
 	to_stderr(&text);
 }
 
+/* Says what a report would about callchains. A recording that can't be read has said so, or its reader will. */
+static void note_chains(struct record_session *session, const struct record_totals *totals)
+{
+	const struct record_plan *plan = &session->words->plan;
+	const struct sym_options sym = { .buildid_dir = plan->cache_dir, .keep_answers = !plan->no_cache };
+	struct stop_since since;
+	const struct interrupt interrupt = stop_interrupt(&since, plan->stop);
+	struct str ignored = STR_INIT;
+
+	if (totals->path && !session->words->quiet)
+		recording_note_chains(totals->fd, totals->path, &sym, &interrupt, &session->notes, &ignored);
+	str_release(&ignored);
+}
+
 /* ---- words -> plan ---- */
 
 static int run_plan(struct recording_words *words, struct record_session *session)
@@ -364,6 +379,7 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 		record_run(plan, &totals, &status, &err);
 	}
 	print_summary(session, &totals);
+	note_chains(session, &totals);
 	print_notes(session);
 	if (err.len)
 		message_error("%s", err.s);

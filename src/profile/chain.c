@@ -17,6 +17,16 @@
  */
 #include "profile/session_internal.h"
 
+enum { KERNEL_FRAMES = 127 }; /* PERF_MAX_STACK_DEPTH, where an event asks for no other number */
+
+/* The outermost address of the user part that is in code. */
+struct chain_edge {
+	uint64_t ip;
+	bool is_return;
+	bool known;
+	bool stray; /* its caller would be no code */
+};
+
 static bool is_user_mode(uint8_t mode)
 {
 	return mode == MISC_USER || mode == MISC_GUEST_USER;
@@ -131,17 +141,28 @@ static bool is_unwound(const struct replay_sample *sample)
 	return sample->event && event_is_unwound(sample->event);
 }
 
+/* Addresses that the kernel puts into a chain of this event, at most; marks don't count. */
+static size_t frames_limit(const struct replay_sample *sample)
+{
+	uint16_t asked = sample->event ? sample->event->attr.sample_max_stack : 0;
+
+	return asked ? asked : KERNEL_FRAMES;
+}
+
 /*
  * The recorded chain up to its address number n. What the kernel found by frame pointers may be anything, where code
  * uses that register for something else: what is no code has called nobody, and the chain ends before it. Where not
- * even the first address is in code, which runs, the maps are not what they are taken for.
+ * even the first address is in code, which runs, the maps are not what they are taken for. Where maps may be missing,
+ * the chain goes on, and it is not known how it ends.
  */
 static void add_recorded(struct session *session, const struct replay_sample *sample, size_t n)
 {
-	bool checks = !session->options.as_recorded && keeps_user(session) && !is_unwound(sample) &&
-		      replay_knows_code(&session->replay, sample->thread);
-	bool is_return = false, is_first = true;
+	bool whole = replay_knows_code(&session->replay, sample->thread);
+	bool checks = keeps_user(session) && !is_unwound(sample) && sample->thread->address_space;
+	struct chain_edge edge = { .known = false };
+	bool is_return = false;
 	uint8_t mode = sample->mode;
+	size_t n_frames = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (context_mode(sample->ips[i], &mode)) {
@@ -149,18 +170,24 @@ static void add_recorded(struct session *session, const struct replay_sample *sa
 			continue;
 		}
 		if (checks && mode == MISC_USER) {
-			bool is_code = replay_has_code(sample->thread, sample->ips[i] - is_return);
-
-			session->private->stray = !is_code && !is_first;
-			if (session->private->stray)
-				return;
-			checks = is_code;
-			is_first = false;
+			checks = replay_has_code(sample->thread, sample->ips[i] - is_return);
+			if (checks)
+				edge = (struct chain_edge){ sample->ips[i], is_return, true, false };
+			else if (whole && edge.known)
+				edge.stray = true;
+			else
+				edge.known = false;
+			if (edge.stray && !session->options.as_recorded)
+				break;
 		}
 		if (mode)
 			add_frame(session, sample, mode, sample->ips[i], is_return);
+		n_frames++;
 		is_return = true;
 	}
+	if (edge.known && (edge.stray || n_frames < frames_limit(sample)))
+		session->private->outermost =
+			session_location(session, sample->thread, MISC_USER, edge.ip, edge.is_return);
 }
 
 /* The place where the user part of the recorded chain begins; n_ips: there is none. */
@@ -249,7 +276,7 @@ static void fill_chain(struct session *session, const struct replay_sample *samp
 	struct session_private *private = session->private;
 
 	private->n_frames = 0;
-	private->stray = false;
+	private->outermost = LOCATION_NONE;
 	if (has_call_branches(sample) && user_part(sample) < sample->n_ips)
 		add_branches(session, sample);
 	else if (!has_stack_copy(session, sample->sample) || !add_unwound(session, sample))
@@ -283,16 +310,11 @@ static void count_end(struct session *session, const struct replay_sample *sampl
 	counts->ends[end < CHAIN_ENDS && end != CHAIN_GUESSED ? end : UNWIND_COMPLETE]++;
 }
 
-/* A chain of the kernel's own making, after fill_chain(); stray: it had a caller that is no code. */
-static void count_recorded(struct session *session, const struct replay_sample *sample, bool stray)
+/* A chain of the kernel's own making, which ends at `outermost`: see session_private. */
+static void count_recorded(struct session *session, const struct replay_sample *sample, uint32_t outermost)
 {
-	struct session_private *private = session->private;
-
-	if (!sample->n_ips || is_unwound(sample) || !keeps_user(session) || has_stack_copy(session, sample->sample) ||
-	    has_call_branches(sample))
-		return;
-	private->recorded_stacks++;
-	private->stray_stacks += stray;
+	if (outermost != LOCATION_NONE && !has_stack_copy(session, sample->sample) && !has_call_branches(sample))
+		session->locations->v[outermost].n_outermost++;
 }
 
 void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)
@@ -302,7 +324,7 @@ void session_chain(struct session *session, const struct replay_sample *sample, 
 	session_follow(session, sample);
 	count_end(session, sample);
 	fill_chain(session, add_link(session, sample, &with), chain);
-	count_recorded(session, sample, session->private->stray);
+	count_recorded(session, sample, session->private->outermost);
 }
 
 static uint32_t intern_chain(struct session *session, const struct replay_sample *sample)
@@ -320,9 +342,8 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 {
 	struct stack_cache *cache = &session->private->stack_cache;
 	struct replay_sample with;
+	struct cached_stack stack;
 	uint64_t hash, version;
-	uint32_t stack;
-	bool stray;
 
 	session_follow(session, sample);
 	count_end(session, sample);
@@ -333,17 +354,15 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 	sample = add_link(session, sample, &with);
 	version = session_user_version(session, sample->thread);
 	hash = stack_cache_hash(sample, version);
-	if (stack_cache_find(cache, &session->replay, sample, version, hash, &stack, &stray)) {
-		count_recorded(session, sample, stray);
-		return stack;
+	if (!stack_cache_find(cache, &session->replay, sample, version, hash, &stack)) {
+		stack.stack = intern_chain(session, sample);
+		stack.outermost = session->private->outermost;
+		/* Anew: among its addresses may have been the process's first of code that has times. */
+		version = session_user_version(session, sample->thread);
+		stack_cache_add(cache, sample, version, stack_cache_hash(sample, version), &stack);
 	}
-	stack = intern_chain(session, sample);
-	stray = session->private->stray;
-	count_recorded(session, sample, stray);
-	/* Anew: among its addresses may have been the process's first of code that has times. */
-	version = session_user_version(session, sample->thread);
-	stack_cache_add(cache, sample, version, stack_cache_hash(sample, version), stack, stray);
-	return stack;
+	count_recorded(session, sample, stack.outermost);
+	return stack.stack;
 }
 
 uint32_t session_ip_location(struct session *session, const struct replay_sample *sample)

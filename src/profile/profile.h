@@ -87,6 +87,17 @@ void session_hold_files(struct session *session, const struct dso *const *dsos, 
 int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
 			struct embedded_totals *totals, struct str *err);
 
+/* ---- chain_start.c: callchains that end too early ---- */
+
+/*
+ * Reads the finished recording that fd is open on, and adds the note that a report without filters has about user
+ * callchains by frame pointers that do not reach the start of their program or thread. None of a recording without
+ * such chains, nor of one that is not a file, or so large that reading it takes long. 0; -ECANCELED: interrupted;
+ * another negative errno with a sentence: it can't be read.
+ */
+int recording_note_chains(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
+			  struct note_list *notes, struct str *err);
+
 /* ---- filters.c: which samples take part; for report and script alike ---- */
 struct filter_options { /* texts as typed; NULL: all. Lists are separated by commas */
 	const char *comms, *dsos, *symbols; /* "file:/path": one name a line */
@@ -122,6 +133,7 @@ struct location_row {
 	const struct symbol *symbol;
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
+	uint64_t n_outermost; /* user callchains by frame pointers that end here */
 };
 struct locations {
 	struct location_row *v;

@@ -58,13 +58,17 @@ struct stack_cache {
 	struct index ix;
 	uint64_t kernel_version, guest_version; /* of the maps that all entries were found with */
 };
+struct cached_stack {
+	uint32_t stack;
+	uint32_t outermost; /* as session_private.outermost */
+};
 /* version: session_user_version of the sample's thread. */
 uint64_t stack_cache_hash(const struct replay_sample *sample, uint64_t version);
 bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
-		      const struct replay_sample *sample, uint64_t version, uint64_t hash, uint32_t *stack,
-		      bool *stray);
+		      const struct replay_sample *sample, uint64_t version, uint64_t hash,
+		      struct cached_stack *found);
 void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t version,
-		     uint64_t hash, uint32_t stack, bool stray);
+		     uint64_t hash, const struct cached_stack *stack);
 void stack_cache_release(struct stack_cache *cache);
 
 /*
@@ -130,6 +134,17 @@ struct location_totals {
 void location_totals_all(struct location_totals *totals, const struct session *session);
 void location_totals_release(struct location_totals *totals);
 
+/* ---- chain_start.c: does a chain by frame pointers reach the start of its program or thread? ---- */
+
+struct chain_starts {
+	uint64_t n; /* user callchains by frame pointers of which the answer is known */
+	uint64_t n_short; /* of these, the ones that do not reach it */
+};
+/* Adds the chains that ended at the locations that there are, each location looked at once. */
+void chain_starts_add(struct chain_starts *starts, struct session *session);
+/* The note about all chains of the session, verbose where few are short; none where all reach it. */
+void chain_starts_note(struct session *session, struct note_list *notes);
+
 enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
 
 struct session_private {
@@ -152,8 +167,12 @@ struct session_private {
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */
-	uint64_t recorded_stacks, stray_stacks; /* chains of the kernel's own; of these ended where there is no code */
-	bool stray; /* the last of fill_chain() had a caller that is no code, where it ends */
+	/*
+	 * Location where the user part of the last fill_chain() ends, if the kernel found it by frame pointers and was
+	 * not stopped by a limit; else LOCATION_NONE.
+	 */
+	uint32_t outermost;
+	struct chain_starts starts; /* of the locations that were forgotten */
 	bool recorded_chains; /* unwind.counts has chains that the recorder unwound */
 	uint64_t not_unwound; /* samples with registers and stack that were left so */
 };

@@ -144,8 +144,6 @@ static const char *remedy_of(const struct session *session, size_t end)
 	return session->private->recorded_chains ? unwind_ends[end].recorded_remedy : unwind_ends[end].remedy;
 }
 
-enum { STRAY_NEWS_PART = 50 }; /* 2 % of the stacks */
-
 static void add_unwinding(struct session *session)
 {
 	const struct session_private *private = session->private;
@@ -173,13 +171,7 @@ static void add_unwinding(struct session *session)
 		note_add(&session->notes, false, remedy,
 			 "unwinding: %.1f %% of %llu stacks are incomplete (%s)",
 			 share_pct(incomplete, counts->samples), (ull)counts->samples, reasons.s);
-	/* Each program starts in code of the loader that has no frame pointers: a few are no news. */
-	if (private->stray_stacks)
-		note_add(&session->notes, private->stray_stacks < private->recorded_stacks / STRAY_NEWS_PART,
-			 "build it with frame pointers (-fno-omit-frame-pointer), or record with --call-graph dwarf",
-			 "callchains: %.1f %% of %llu stacks by frame pointers end early: a caller's address is not in "
-			 "any code",
-			 share_pct(private->stray_stacks, private->recorded_stacks), (ull) private->recorded_stacks);
+	chain_starts_note(session, &session->notes);
 	if (counts->guessed)
 		note_add(&session->notes, false, NULL,
 			 "unwinding: %.1f %% of %llu stacks have callers found by frame pointers, where files have no "

@@ -60,12 +60,10 @@ uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *l
  * Raw chains that were seen, with the stack that each became: most samples of a program have a chain that
  * was there before, so one hash and one comparison stand for all its frames.
  *
- * An entry is HEAD_WORDS words (the version of the thread's maps; stack, number of addresses and mode), then
- * the addresses. Kernel maps seldom change: then all is forgotten.
+ * An entry is HEAD_WORDS words (the version of the thread's maps; stack, number of addresses and mode; the
+ * outermost location), then the addresses. Kernel maps seldom change: then all is forgotten.
  */
-/* STRAY: beside the mode, which is less: the chain ended where there is no code. */
-enum { STRAY = 1 << 7 };
-enum { CACHE_WORDS = (4 << 20) / sizeof(uint64_t), HEAD_WORDS = 2, IPS_MAX = (1 << 24) - 1 };
+enum { CACHE_WORDS = (4 << 20) / sizeof(uint64_t), HEAD_WORDS = 3, IPS_MAX = (1 << 24) - 1 };
 
 /* How many addresses, and in what mode, in the lower half of a word. */
 static uint32_t shape(const struct replay_sample *sample)
@@ -97,8 +95,8 @@ static void follow_kernel(struct stack_cache *cache, const struct replay *replay
 }
 
 bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
-		      const struct replay_sample *sample, uint64_t version, uint64_t hash, uint32_t *stack,
-		      bool *stray)
+		      const struct replay_sample *sample, uint64_t version, uint64_t hash,
+		      struct cached_stack *found)
 {
 	uint32_t i;
 
@@ -106,18 +104,17 @@ bool stack_cache_find(struct stack_cache *cache, const struct replay *replay,
 	for (size_t at = index_first(&cache->ix, hash); index_next(&cache->ix, hash, &at, &i);) {
 		const uint64_t *words = cache->words + i;
 
-		if (words[0] != version || ((uint32_t)words[1] & ~(uint32_t)STRAY) != shape(sample) ||
+		if (words[0] != version || (uint32_t)words[1] != shape(sample) ||
 		    memcmp(words + HEAD_WORDS, sample->ips, sample->n_ips * sizeof(uint64_t)))
 			continue;
-		*stack = (uint32_t)(words[1] >> 32);
-		*stray = words[1] & STRAY;
+		*found = (struct cached_stack){ (uint32_t)(words[1] >> 32), (uint32_t)words[2] };
 		return true;
 	}
 	return false;
 }
 
 void stack_cache_add(struct stack_cache *cache, const struct replay_sample *sample, uint64_t version,
-		     uint64_t hash, uint32_t stack, bool stray)
+		     uint64_t hash, const struct cached_stack *stack)
 {
 	uint64_t *words;
 
@@ -129,7 +126,8 @@ void stack_cache_add(struct stack_cache *cache, const struct replay_sample *samp
 		forget(cache);
 	words = cache->words + cache->n;
 	words[0] = version;
-	words[1] = (uint64_t)stack << 32 | shape(sample) | (stray ? STRAY : 0);
+	words[1] = (uint64_t)stack->stack << 32 | shape(sample);
+	words[2] = stack->outermost;
 	memcpy(words + HEAD_WORDS, sample->ips, sample->n_ips * sizeof(uint64_t));
 	index_add(&cache->ix, hash, (uint32_t)cache->n);
 	cache->n += HEAD_WORDS + sample->n_ips;

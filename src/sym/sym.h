@@ -131,6 +131,13 @@ struct symbols_place {
  */
 void symbols_ahead(struct symbols *symbols, struct symbols_place *places, size_t n, unsigned want);
 
+/*
+ * Whether a user callchain that ends at this address has reached the start of its program or thread: it is in _start,
+ * in clone3, in a Go program, or in what calls main or a thread's function.
+ */
+enum code_start { CODE_STARTS, CODE_IS_CALLED, CODE_START_NOT_KNOWN };
+enum code_start symbols_code_start(struct symbols *symbols, const struct dso *dso, uint64_t addr, bool is_return);
+
 /* The function at an address (location.addr), or NULL. The file's table is read when it is first asked. */
 const struct symbol *symbols_find(struct symbols *symbols, const struct dso *dso, uint64_t addr);
 

@@ -1,0 +1,126 @@
+/*
+ * chain_start: how many callchains by frame pointers reach the start of their program or thread. Where code uses the
+ * frame pointer for something else, the kernel's walk ends early or goes astray, and says nothing about it: the flame
+ * graph has towers that stand on no main. Each chain counts for the location where its user part ends (chain.c);
+ * what that is, is asked once for each location (symbols_code_start).
+ */
+#include "profile/session_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+enum { NEWS_PCT = 5 }; /* each program's loader, and functions in assembler, have no frame pointers: few are no news */
+
+static enum code_start start_of(struct session *session, const struct location_row *row)
+{
+	return row->dso ? symbols_code_start(session->symbols, row->dso, row->addr, row->is_return) : CODE_IS_CALLED;
+}
+
+void chain_starts_add(struct chain_starts *sum, struct session *session)
+{
+	for (size_t i = 0; i < session->locations->n; i++) {
+		const struct location_row *row = &session->locations->v[i];
+		enum code_start start = row->n_outermost ? start_of(session, row) : CODE_START_NOT_KNOWN;
+
+		sum->n += start != CODE_START_NOT_KNOWN ? row->n_outermost : 0;
+		sum->n_short += start == CODE_IS_CALLED ? row->n_outermost : 0;
+	}
+}
+
+void chain_starts_note(struct session *session, struct note_list *notes)
+{
+	struct chain_starts sum = session->private->starts;
+	double pct;
+
+	chain_starts_add(&sum, session);
+	if (!sum.n_short)
+		return;
+	pct = 100.0 * (double)sum.n_short / (double)sum.n;
+	note_add(notes, pct < NEWS_PCT, NULL,
+		 "%.1f %% of %llu user callchains do not reach the start of their program or thread: built without "
+		 "frame pointers; record with --call-graph dwarf",
+		 pct, (unsigned long long)sum.n);
+}
+
+/* ---- a recording that has just been made ---- */
+
+enum { ASK_EVERY = 1024 }; /* samples, from one question to the next whether to give up */
+#define READ_BYTES_MAX ((uint64_t)256 << 20) /* of a recording: more takes seconds */
+
+struct chains_walk {
+	const struct interrupt *interrupt;
+	uint64_t n_samples;
+};
+
+static bool has_chains(const struct data_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	return (attr->sample_type & PERF_SAMPLE_CALLCHAIN) && !attr->exclude_callchain_user && !attr->exclude_user &&
+	       !(attr->sample_type & PERF_SAMPLE_STACK_USER) && !event_is_unwound(event);
+}
+
+static int wants(void *context, const struct data_event *event, unsigned *bits, struct str *err)
+{
+	(void)context, (void)err;
+	*bits = has_chains(event) ? SAMPLE_TAKEN | SAMPLE_STACK : 0;
+	return 0;
+}
+
+static int take(void *context, const struct sink_sample *sample, struct str *err)
+{
+	struct chains_walk *walk = context;
+
+	(void)sample;
+	if (++walk->n_samples % ASK_EVERY == 0 && interrupt_came(walk->interrupt))
+		return fail(err, -ECANCELED, "interrupted");
+	return 0;
+}
+
+static int note_chains(struct reader *reader, const struct sym_options *sym, const struct interrupt *interrupt,
+		       struct note_list *notes, struct str *err)
+{
+	const struct session_options options = { .sym = *sym };
+	const struct filter_options all = { .comms = NULL };
+	struct chains_walk walk = { .interrupt = interrupt };
+	const struct sample_sink sink = { .context = &walk, .wants = wants, .sample = take };
+	struct filters *filters = NULL;
+	struct session session;
+	int rc = session_init(&session, reader, &options, err);
+
+	if (!rc)
+		rc = filters_new(&filters, &all, &session, err);
+	if (!rc)
+		rc = sample_stream_run(&session, filters, &sink, err);
+	if (!rc)
+		chain_starts_note(&session, notes);
+	filters_free(filters);
+	session_release(&session);
+	return rc;
+}
+
+static bool any_chains(const struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (has_chains(events->v[i]))
+			return true;
+	return false;
+}
+
+int recording_note_chains(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
+			  struct note_list *notes, struct str *err)
+{
+	struct reader reader = { 0 };
+	struct stat st;
+	int own, rc;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > READ_BYTES_MAX)
+		return 0;
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	rc = own < 0 ? fail(err, -errno, "%s: %s", path, strerror(errno)) : reader_open_fd(&reader, own, path, err);
+	if (!rc && any_chains(&reader.events))
+		rc = note_chains(&reader, sym, interrupt, notes, err);
+	reader_close(&reader);
+	return rc;
+}
