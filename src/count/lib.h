@@ -38,6 +38,12 @@ int lib_error(struct pstat_error *error, int code, const char *text);
  */
 int lib_take_struct(void *own, size_t own_bytes, const void *given);
 
+/* ---- lib_words.c ---- */
+/* The sentence in words of the library, allocated; NULL: it is as it was. text may be NULL. */
+char *lib_own_words(const char *text);
+void lib_own_sentence(struct str *sentence);
+void lib_own_notes(struct note_list *notes);
+
 /* ---- lib_events.c ---- */
 struct pstat_events {
 	struct event_list list;
@@ -67,7 +73,7 @@ struct pstat_counters {
 	struct note_list notes;
 	struct counter_set set;
 	struct pstat_counter *info; /* one per event */
-	char **names; /* owned; NULL: the counter's own */
+	char **names, **reasons, **remedies; /* owned; NULL: the counter's own */
 	size_t *first_cell; /* of each event in an array of all cells, and after the last: how many there are */
 	struct lib_cell *base; /* all cells as they were when they were reset */
 	struct quick_read *quick; /* NULL: it is read in the general way */
@@ -89,6 +95,18 @@ extern const struct kern lib_kern;
 int lib_counters_open(struct pstat_counters **counters, const struct pstat_events *events,
 		      const struct pstat_open_options *options, const struct lib_sampling *sampling,
 		      const struct kern *kern, struct str *err);
+
+/* ---- lib_sampling.c ---- */
+
+/*
+ * Makes the attrs of a sampler's events of their words and of options. own_tracker: an event of its own, `dummy`, is
+ * added as the last, and carries what options.track asks for; else the first event does. -EINVAL with a sentence:
+ * options contradict each other, a word cannot be followed, or a limit of the kernel's is passed.
+ */
+int lib_sampling_fill(struct event_list *events, const struct pstat_sampling_options *options, bool own_tracker,
+		      const struct kern *kern, struct str *err);
+/* The number in /proc/sys/kernel/NAME; 0: it cannot be read. */
+uint64_t lib_kernel_limit(const struct kern *kern, const char *name);
 
 /* ---- lib_readings.c ---- */
 

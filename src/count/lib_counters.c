@@ -130,10 +130,14 @@ static const char *name_of(struct pstat_counters *c, size_t i)
 static void describe(struct pstat_counters *c)
 {
 	c->names = xcalloc(c->set.n + 1, sizeof(*c->names));
+	c->reasons = xcalloc(c->set.n + 1, sizeof(*c->reasons));
+	c->remedies = xcalloc(c->set.n + 1, sizeof(*c->remedies));
 	c->info = xcalloc(c->set.n + 1, sizeof(*c->info));
 	for (size_t i = 0; i < c->set.n; i++) {
 		const struct counter *counter = &c->set.v[i];
 
+		c->reasons[i] = lib_own_words(counter->reason);
+		c->remedies[i] = lib_own_words(counter->remedy);
 		c->info[i] = (struct pstat_counter){
 			.size = sizeof(c->info[i]),
 			.name = name_of(c, i),
@@ -142,15 +146,15 @@ static void describe(struct pstat_counters *c)
 			.scale = counter->event->scale,
 			.supported = counter->state == COUNTER_OPEN,
 			.error = counter->err,
-			.reason = counter->reason,
-			.remedy = counter->remedy,
+			.reason = c->reasons[i] ? c->reasons[i] : counter->reason,
+			.remedy = c->remedies[i] ? c->remedies[i] : counter->remedy,
 			.leader = counter->leader,
 			.n_members = counter->leader == i ? counter->n_members : 1,
 			.n_descriptors = count_open(counter),
 			.attr = &counter->attr,
 		};
 		if (counter->state == COUNTER_SOFTWARE)
-			c->info[i].reason = "no event of the kernel: pstat stat measures it itself";
+			c->info[i].reason = "no event of the kernel: the program pstat measures it itself";
 	}
 }
 
@@ -219,6 +223,7 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 	}
 	lay_out_cells(c);
 	describe(c);
+	lib_own_notes(&c->notes);
 	plan_quick(c);
 	*counters = c;
 	return 0;
@@ -256,14 +261,21 @@ int pstat_open(struct pstat_counters **counters, const struct pstat_events *even
 	return rc;
 }
 
+static void free_texts(char **texts, size_t n)
+{
+	for (size_t i = 0; texts && i < n; i++)
+		free(texts[i]);
+	free(texts);
+}
+
 void pstat_close(struct pstat_counters *counters)
 {
 	if (!counters)
 		return;
 	lib_user_close(&counters->user);
-	for (size_t i = 0; counters->names && i < counters->set.n; i++)
-		free(counters->names[i]);
-	free(counters->names);
+	free_texts(counters->names, counters->set.n);
+	free_texts(counters->reasons, counters->set.n);
+	free_texts(counters->remedies, counters->set.n);
 	quick_read_free(counters->quick);
 	free(counters->quick_events);
 	if (counters->set.v)

@@ -71,6 +71,7 @@ static int apply_change(void *data, struct str *err)
 		event_list_release(&changed);
 		return rc;
 	}
+	lib_own_notes(&changed.notes);
 	event_list_release(&change->events->list);
 	change->events->list = changed;
 	return 0;

@@ -174,6 +174,8 @@ int lib_run(int (*body)(void *data, struct str *err), void *data, struct pstat_e
 		return lib_error(error, -ENOMEM, "out of memory");
 	}
 	rc = body(data, &err);
+	if (rc < 0)
+		lib_own_sentence(&err);
 	lib_error(error, rc, err.s);
 	str_release(&err);
 	end(&scope, rc >= 0);

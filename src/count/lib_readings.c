@@ -591,6 +591,7 @@ static int explain(void *data, struct str *err)
 		if (r->v[i].state != PSTAT_LOWER_BOUND && r->v[i].state != PSTAT_NOT_COUNTED)
 			continue;
 		aggregation_reason(agg, agg->row_of[i], value, &value->total, &text);
+		lib_own_sentence(&text);
 		found[i] = text.len ? xstrdup(text.s) : NULL;
 	}
 	str_release(&text);

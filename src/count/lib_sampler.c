@@ -1,12 +1,9 @@
 /*
  * struct pstat_sampler: counters that take samples, their rings, and what reads them.
  *
- *   options -> attrs          here             descriptors -> rings    kern/rings.c
+ *   options -> attrs          lib_sampling.c   descriptors -> rings    kern/rings.c
  *   attrs -> descriptors      lib_counters.c   rings -> records        record_feed.c
  *                                              rings -> one descriptor to wait for    here
- *
- * An event's own attr comes first: options fill in what it leaves open. Each sample says which event it is of
- * (IDENTIFIER), since events share rings, and the other records say it too (sample_id_all).
  *
  * Counting begins when all of it stands: before a ring is mapped its records are nobody's.
  *
@@ -20,131 +17,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-/* ---- options -> attrs ---- */
-
-/* Records besides samples: to add one, its bit in libpstat.h, and a row. */
-struct track {
-	uint32_t bit;
-	void (*set)(struct perf_event_attr *attr);
-};
-
-#define TRACK(name, ...)                                    \
-	static void name(struct perf_event_attr *attr)      \
-	{                                                   \
-		__VA_ARGS__;                                \
-	}
-TRACK(maps, attr->mmap = attr->mmap2 = 1)
-TRACK(data_maps, attr->mmap_data = attr->mmap2 = 1)
-TRACK(names, attr->comm = attr->comm_exec = 1)
-TRACK(tasks, attr->task = 1)
-TRACK(switches, attr->context_switch = 1)
-TRACK(namespaces, attr->namespaces = 1)
-TRACK(ksymbols, attr->ksymbol = attr->bpf_event = 1)
-TRACK(cgroups, attr->cgroup = 1)
-TRACK(text_pokes, attr->text_poke = 1)
-TRACK(reads, attr->inherit_stat = 1)
-TRACK(build_ids, attr->build_id = attr->mmap = attr->mmap2 = 1)
-
-static const struct track tracks[] = {
-	{ PSTAT_TRACK_MAPS, maps },
-	{ PSTAT_TRACK_DATA_MAPS, data_maps },
-	{ PSTAT_TRACK_NAMES, names },
-	{ PSTAT_TRACK_TASKS, tasks },
-	{ PSTAT_TRACK_SWITCHES, switches },
-	{ PSTAT_TRACK_NAMESPACES, namespaces },
-	{ PSTAT_TRACK_KSYMBOLS, ksymbols },
-	{ PSTAT_TRACK_CGROUPS, cgroups },
-	{ PSTAT_TRACK_TEXT_POKES, text_pokes },
-	{ PSTAT_TRACK_READS, reads },
-	{ PSTAT_TRACK_BUILD_IDS, build_ids },
-};
-
-static int check_options(const struct event_list *events, const struct pstat_sampling_options *options, struct str *err)
-{
-	uint32_t known = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(tracks); i++)
-		known |= tracks[i].bit;
-	if (options->track & ~known)
-		return fail(err, -EINVAL, "track has bits that mean nothing: %#x", options->track & ~known);
-	if (options->period && options->frequency)
-		return fail(err, -EINVAL, "samples come by period or by frequency, not both");
-	if (options->wakeup_bytes && options->wakeup_events)
-		return fail(err, -EINVAL, "the reader is woken by bytes or by events, not both");
-	if (!events->n)
-		return fail(err, -EINVAL, "there are no events");
-	for (size_t i = 0; i < events->n; i++)
-		if (events->v[i].attr.write_backward)
-			return fail(err, -EINVAL,
-				    "%s writes its ring backwards: its records cannot be read as they come",
-				    events->v[i].name);
-	return 0;
-}
-
-/* Members of a group are read with its leader's samples (PERF_SAMPLE_READ); they take none of their own. */
-static void set_period(struct event_list *events, size_t i, const struct pstat_sampling_options *options)
-{
-	struct perf_event_attr *attr = &events->v[i].attr;
-
-	if (attr->sample_period || events->v[i].leader != i)
-		return;
-	attr->freq = options->frequency != 0;
-	attr->sample_period = options->frequency ? options->frequency : options->period;
-}
-
-static void set_fields(struct perf_event_attr *attr, const struct pstat_sampling_options *options)
-{
-	attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | options->fields;
-	attr->sample_id_all = 1;
-	attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID |
-			     DATA_FORMAT_LOST;
-	attr->sample_regs_user |= options->user_registers;
-	attr->sample_regs_intr |= options->interrupted_registers;
-	attr->branch_sample_type |= options->branches;
-	if (!attr->sample_stack_user)
-		attr->sample_stack_user = options->stack_bytes;
-}
-
-/* The kernel wakes the reader when half of the ring is full, unless something else is chosen. */
-static void set_wakeup(struct perf_event_attr *attr, const struct pstat_sampling_options *options)
-{
-	if (attr->wakeup_events && !options->wakeup_events && !options->wakeup_bytes)
-		return;
-	attr->watermark = !options->wakeup_events;
-	if (options->wakeup_events)
-		attr->wakeup_events = options->wakeup_events;
-	else
-		attr->wakeup_watermark = options->wakeup_bytes;
-}
-
-/* Samples that have counter values have those of the whole group. */
-static void set_group_values(struct event_list *events, size_t i)
-{
-	const struct event *leader = &events->v[events->v[i].leader];
-
-	if (leader->n_members > 1 && leader->attr.sample_type & PERF_SAMPLE_READ)
-		events->v[i].attr.read_format |= PERF_FORMAT_GROUP;
-}
-
-/* -EINVAL with a sentence: options contradict each other, or an event's records cannot be read as they come. */
-static int fill_attrs(struct event_list *events, const struct pstat_sampling_options *options, struct str *err)
-{
-	int rc = check_options(events, options, err);
-
-	if (rc < 0)
-		return rc;
-	for (size_t i = 0; i < events->n; i++) {
-		set_period(events, i, options);
-		set_fields(&events->v[i].attr, options);
-		set_wakeup(&events->v[i].attr, options);
-		set_group_values(events, i);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(tracks); i++)
-		if (options->track & tracks[i].bit)
-			tracks[i].set(&events->v[0].attr);
-	return 0;
-}
 
 /* ---- waiting for the rings ---- */
 
@@ -234,13 +106,15 @@ static int left_ms(uint64_t end_ns)
 	return end_ns > now ? (int)((end_ns - now + NS_PER_MS - 1) / NS_PER_MS) : 0;
 }
 
-/* Returns what pstat_sampler_wait() does. */
+/* Waits as pstat_sampler_wait() does, where no ring has a record yet. */
 static int ring_poll_wait(struct ring_poll *poll, int timeout_ms)
 {
 	uint64_t end_ns = timeout_ms > 0 ? now_ns() + (uint64_t)timeout_ms * NS_PER_MS : 0;
 	bool ended;
 	int rc;
 
+	if (!poll->n)
+		return -EOPNOTSUPP;
 	/* The one that takes the place of one that ended may have news, or have ended too. */
 	do {
 		if (!poll->alive)
@@ -269,24 +143,48 @@ struct sampler_call {
 	struct pstat_open_options open;
 };
 
-static int open_counters(struct pstat_sampler *s, const struct sampler_call *call, struct str *err)
+/* Are children and new threads followed by an event? Rings that they write to are rings of a CPU. */
+static bool follows_children(const struct event_list *events, const struct pstat_open_options *open)
 {
-	/* Rings that children write to are rings of a CPU. */
-	const struct lib_sampling sampling = {
-		.keep_wakeups = true,
-		.per_cpu = call->open.inherit && call->open.target != PSTAT_CPUS,
-	};
+	bool any = open->inherit;
+
+	for (size_t i = 0; !any && i < events->n; i++)
+		any = events->v[i].terms.inherit == TERM_ON;
+	return any && open->target != PSTAT_CPUS;
+}
+
+static int open_counters(struct pstat_sampler *s, const struct sampler_call *call, bool own_tracker, struct str *err)
+{
+	struct lib_sampling sampling = { .keep_wakeups = true };
 	struct pstat_open_options open = call->open;
 	struct pstat_events events;
 	int rc;
 
 	open.enabled = 0;
 	event_list_copy(&events.list, &call->events->list);
-	rc = fill_attrs(&events.list, &call->options, err);
+	sampling.per_cpu = follows_children(&events.list, &open);
+	rc = lib_sampling_fill(&events.list, &call->options, own_tracker, &lib_kern, err);
 	if (rc >= 0)
 		rc = lib_counters_open(&s->counters, &events, &open, &sampling, &lib_kern, err);
 	event_list_release(&events.list);
 	return rc;
+}
+
+/* The event that tells what tasks do has to be open, and wherever they run: a PMU may have CPUs of its own. */
+static bool first_hears_all(const struct counter_set *set)
+{
+	return set->v[0].state == COUNTER_OPEN && !set->v[0].event->cpus.n;
+}
+
+static int open_all_counters(struct pstat_sampler *s, const struct sampler_call *call, struct str *err)
+{
+	int rc = open_counters(s, call, false, err);
+
+	if (rc < 0 || !call->options.track || first_hears_all(&s->counters->set))
+		return rc;
+	pstat_close(s->counters);
+	s->counters = NULL;
+	return open_counters(s, call, true, err);
 }
 
 static int open_rings(struct pstat_sampler *s, const struct sampler_call *call, struct str *err)
@@ -324,7 +222,7 @@ static int open_body(void *data, struct str *err)
 	struct pstat_sampler *s = xcalloc(1, sizeof(*s));
 	int rc;
 
-	rc = open_counters(s, call, err);
+	rc = open_all_counters(s, call, err);
 	if (rc >= 0)
 		rc = open_rings(s, call, err);
 	if (rc >= 0)
@@ -406,7 +304,13 @@ int pstat_sampler_next(struct pstat_sampler *sampler, const struct pstat_record 
 
 int pstat_sampler_wait(struct pstat_sampler *sampler, int timeout_ms)
 {
-	return fork_mark_child(&sampler->mark) ? -EBADF : ring_poll_wait(&sampler->poll, timeout_ms);
+	int rc;
+
+	if (fork_mark_child(&sampler->mark))
+		return -EBADF;
+	/* Also where records are there already the kernel's news is taken, and those who have ended are taken out. */
+	rc = ring_poll_wait(&sampler->poll, record_feed_ready(&sampler->feed) ? 0 : timeout_ms);
+	return record_feed_ready(&sampler->feed) ? 1 : rc;
 }
 
 int pstat_sampler_fd(const struct pstat_sampler *sampler)

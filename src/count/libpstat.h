@@ -60,15 +60,17 @@ void pstat_events_free(struct pstat_events *events); /* NULL is allowed */
 
 /*
  * Appends what `pstat stat -e` understands: "cycles,instructions", "{cycles,instructions}:u", "sched:sched_switch",
- * "uncore_imc/cas_count_read/". One name may become several events (one for each PMU that it means). Names of libpfm4
- * are not known. -EINVAL wrong text, -ENOENT an unknown name, -EACCES a place that may not be read.
+ * "uncore_imc/cas_count_read/". One name may become several events (one for each PMU that it means). -EINVAL wrong
+ * text, -ENOENT an unknown name, -EACCES a place that may not be read, -ENOSYS a name of libpfm4, of which the library
+ * has none, -EOPNOTSUPP what no part of pstat does.
  */
 int pstat_events_parse(struct pstat_events *events, const char *text, struct pstat_error *error);
 
 /*
- * Appends one event as its attr says (attr->size has to be right). What the library decides itself: read_format, and
- * without sampling disabled, inherit, enable_on_exec, sample_type and the period. name is what readings call it; NULL:
- * a name made of its type and config.
+ * Appends one event as its attr says (attr->size has to be right). What the library decides itself: inherit, disabled
+ * and enable_on_exec (by struct pstat_open_options), and read_format; where nothing is sampled (no sampler, no
+ * options.overflows) also sample_type and the period. A sampler adds the fields that always come to sample_type, and
+ * says when it is woken. name is what readings call it; NULL: a name made of its type and config.
  */
 int pstat_events_add_attr(struct pstat_events *events, const char *name, const struct perf_event_attr *attr,
 			  struct pstat_error *error);
@@ -187,7 +189,12 @@ int pstat_ids(const struct pstat_counters *counters, size_t index, uint64_t *ids
 int pstat_set_filter(struct pstat_counters *counters, size_t index, const char *filter, struct pstat_error *error);
 /* The period from now on, or the frequency where it was opened with one; needs options.overflows, or samples. */
 int pstat_set_period(struct pstat_counters *counters, size_t index, uint64_t period);
-/* A BPF program (a descriptor of bpf(2)) runs at each overflow, or at each hit of a tracepoint. */
+/*
+ * A BPF program (a descriptor of bpf(2)) runs at each overflow: never, where the event has no period (see
+ * options.overflows). That of a tracepoint runs at each hit, whichever task made it, and once for all descriptors;
+ * hits for which it returns 0 are not counted. One program each: -EEXIST, it has one. -EINVAL: no such open counter, or
+ * a program of another type; -EACCES, -EPERM: this user may not.
+ */
 int pstat_attach_bpf(struct pstat_counters *counters, size_t index, int program_fd);
 
 /* ---- readings: what the counters said ---- */
@@ -547,17 +554,25 @@ struct pstat_sampling_options {
 	uint64_t user_registers, interrupted_registers; /* masks for their PERF_SAMPLE_REGS_* */
 	uint64_t branches; /* PERF_SAMPLE_BRANCH_* for PERF_SAMPLE_BRANCH_STACK */
 	uint32_t stack_bytes; /* for PERF_SAMPLE_STACK_USER */
-	uint32_t track; /* PSTAT_TRACK_* bits, for the first event */
+	/*
+	 * PSTAT_TRACK_* bits, which the first event carries. Where that cannot be had, or counts on some CPUs only, an
+	 * event `dummy` is added to the sampler's counters, as the last, and carries them.
+	 */
+	uint32_t track;
 	/* Size of each ring, rounded up to a power of two pages; 0: 256 KiB. Less where no more may be locked. */
 	uint64_t ring_bytes;
 	uint32_t wakeup_bytes; /* the descriptor becomes ready when so much lies in a ring */
 	uint32_t wakeup_events; /* or after so many samples; both 0: when half of the ring is full */
+	/* Frames of a call chain at most, for events whose words say nothing of it; 0: kernel.perf_event_max_stack. */
+	uint32_t max_stack;
 };
 
 /*
  * Opens the events, and a ring for each CPU or thread that they are opened on. Events that cannot be had are no error,
- * as with pstat_open(). Errors as there; -EPERM: not even one page a ring may be locked; -EINVAL: both ways of
- * waking up, an event that writes backwards (attr.write_backward). No thread is started.
+ * as with pstat_open(). Words of an event's text that say how to sample are followed (period, freq, call-graph=fp,
+ * call-graph=no, max-stack, stack-size, branch_type, time, inherit) or refused. Errors as there; -EPERM: not even one
+ * page a ring may be locked; -EINVAL: contradictory options, a word that is refused (an event that writes backwards),
+ * a frequency or a max_stack over the kernel's limit. No thread is started.
  */
 int pstat_sampler_open(struct pstat_sampler **sampler, const struct pstat_events *events,
 		       const struct pstat_sampling_options *options, struct pstat_error *error);
@@ -572,9 +587,10 @@ struct pstat_counters *pstat_sampler_counters(struct pstat_sampler *sampler);
  */
 int pstat_sampler_next(struct pstat_sampler *sampler, const struct pstat_record **record, struct pstat_error *error);
 /*
- * Waits until a ring has what it is to wake up for, at most so many milliseconds (-1: for ever, 0: not at all).
- * 1: something is there; 0: the time is over; -ENODATA: all tasks of the rings have ended, no more will come than
- * what is there; -EINTR, -EBADF. Read all that is there before waiting again: what wakes up is what comes new.
+ * 1 at once where any ring has a record that was not handed out. Else waits until a ring has what it is to wake up
+ * for, at most so many milliseconds (-1: for ever, 0: not at all). 1: something is there; 0: the time is over;
+ * -ENODATA: all tasks of the rings have ended, and all that they left was handed out; -EOPNOTSUPP: no event is open, so
+ * nothing will come (pstat_counter() says why); -EINTR, -EBADF.
  */
 int pstat_sampler_wait(struct pstat_sampler *sampler, int timeout_ms);
 /*

@@ -273,6 +273,16 @@ static bool next_ring(struct record_feed *feed)
 	return false;
 }
 
+bool record_feed_ready(const struct record_feed *feed)
+{
+	struct ring_span span[2];
+
+	for (size_t i = 0; i < feed->n_rings; i++)
+		if (ring_ready(&feed->rings[i], span) > (i == feed->at ? feed->last : 0))
+			return true;
+	return false;
+}
+
 /* The first of the bytes that are left; *n: how many of them follow each other there. */
 static const unsigned char *place(const struct record_feed *feed, size_t *n)
 {

@@ -29,6 +29,8 @@ struct record_feed {
 /* All that reading will need is allocated here. Add to feed->events before the first record is read. */
 void record_feed_init(struct record_feed *feed, struct ring *rings, size_t n_rings);
 void record_feed_release(struct record_feed *feed); /* safe on a zeroed one */
+/* Does any ring have a record besides the one that was handed out last? */
+bool record_feed_ready(const struct record_feed *feed);
 /* Returns what pstat_sampler_next() does. */
 int record_feed_next(struct record_feed *feed, const struct pstat_record **record);
 

@@ -180,6 +180,12 @@ void event_list_copy(struct event_list *to, const struct event_list *from);
 /* Appends a copy of one of its events, in no group and made from no spec. */
 void event_list_repeat(struct event_list *list, size_t index);
 
+/* ---- branch records ---- */
+/* "any_call,u" -> PERF_SAMPLE_BRANCH_*; -EINVAL with a sentence that quotes the wrong word. */
+int branch_filter_parse(const char *text, uint64_t *filter, struct str *err);
+/* The words of such a filter, in order; help is "" where the name says it all. false: no more. */
+bool branch_word_row(size_t i, const char **name, const char **help);
+
 /* ---- what there is: pstat list ---- */
 struct event_info {
 	const char *topic; /* the word of `pstat list`: "hw", "sw", "cache", "pmu", "tracepoint", ... */

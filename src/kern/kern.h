@@ -267,7 +267,7 @@ int counter_add_ids(const struct counter_set *set, size_t index, uint64_t **ids,
 int counter_set_filter(const struct counter_set *set, size_t index, const char *filter, struct str *err);
 /* The period of samples, or the frequency where it was opened with one. */
 int counter_set_period(const struct counter_set *set, size_t index, uint64_t period);
-/* A BPF program, by its descriptor. */
+/* A BPF program, by its descriptor; of a tracepoint one slot takes it for all, and -EEXIST says that it has it. */
 int counter_attach_bpf(const struct counter_set *set, size_t index, int program_fd);
 /* The kernel's id of one open slot. */
 int counter_slot_id(const struct counter_set *set, size_t index, size_t slot, uint64_t *id);

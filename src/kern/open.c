@@ -134,8 +134,14 @@ int counter_set_period(const struct counter_set *set, size_t index, uint64_t per
 	return each_slot(set, index, PERF_EVENT_IOC_PERIOD, (unsigned long)&period);
 }
 
+/* The program of a tracepoint is the kernel's for all of its descriptors, whichever it was given to. */
 int counter_attach_bpf(const struct counter_set *set, size_t index, int program_fd)
 {
+	const struct counter *c = &set->v[index];
+
+	for (size_t slot = 0; c->attr.type == PERF_TYPE_TRACEPOINT && slot < slots_count(c); slot++)
+		if (c->fds[slot] >= 0)
+			return set->kern->sys->ioctl(c->fds[slot], PERF_EVENT_IOC_SET_BPF, (unsigned long)program_fd);
 	return each_slot(set, index, PERF_EVENT_IOC_SET_BPF, (unsigned long)program_fd);
 }
 

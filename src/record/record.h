@@ -88,13 +88,10 @@ struct sampling {
 int sampling_apply(const struct sampling *sampling, const struct target *target,
 		   struct event_list *events, const struct kern *kern, struct note_list *notes,
 		   struct str *err);
-/* The words of the next two, in order; help is "" where the name says it all. false: no more. */
-bool branch_word_row(size_t i, const char **name, const char **help);
+/* The words of --user-regs and -I, in order; help is "" where the name says it all. false: no more. */
 bool sample_reg_row(size_t i, const char **name, const char **help);
 /* Is this event to bring branch records (-b, -j, --call-graph lbr, its own terms)? */
 bool sampling_wants_branches(const struct sampling *sampling, const struct event *event);
-/* "any_call,u" -> PERF_SAMPLE_BRANCH_*; -EINVAL with a sentence that quotes the wrong word. */
-int branch_filter_parse(const char *text, uint64_t *filter, struct str *err);
 /* "ip,sp" -> a mask of registers, in any case; -EINVAL with a sentence that lists them all. */
 int sample_regs_parse(const char *text, uint64_t *mask, struct str *err);
 

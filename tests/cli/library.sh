@@ -114,14 +114,16 @@ test_versions_agree()
 	same "as pstat says it" "$("$PSTAT" --version | sed 's/.* //')" "$out"
 }
 
-# What tests/library/uses.c checks by itself: it prints ok, or what does not hold.
-use()
+# What programs of tests/library check by themselves: they print ok, or what does not hold.
+use() # WORD [PROGRAM]
 {
-	example uses "$1"
+	local program=${2:-uses}
+
+	example "$program" "$1"
 	case $out in "skip: "*) skip "${out#skip: }" ;; esac
-	same "uses $1" ok "$out"
-	clean uses "$1" about
-	same "uses $1, also in valgrind" ok "$out"
+	same "$program $1" ok "$out"
+	clean "$program" "$1" about
+	same "$program $1, also in valgrind" ok "$out"
 }
 test_attrs() { use attr; }
 test_enabled_when_opened() { use enabled; }
@@ -148,6 +150,20 @@ test_ids() { use ids; }
 test_names() { use names; }
 test_period() { use period; }
 test_bpf() { use bpf; }
+test_track() { use track traps; }
+test_nothing_is_open() { use nothing_open traps; }
+test_waiting() { use waiting traps; }
+test_ended() { use ended traps; }
+test_words_of_sampling() { use words traps; }
+test_limits() { use limits traps; }
+test_inherit_of_one_event() { use inherit_word traps; }
+test_sentences() { use sentences traps; }
+test_bpf_of_a_tracepoint()
+{
+	need_tracefs
+	need_root
+	use bpf_tracepoint traps
+}
 test_cgroup()
 {
 	need_root

@@ -420,9 +420,12 @@ static void wake_by_events(void)
 		n++;
 	SAME("samples", 10, n);
 	write_it(9);
-	SAME("nine are too few to wait for", 0, pstat_sampler_wait(sampler, 0));
+	check(!is_ready(sampler), "nine are too few to be woken for");
+	SAME("they are there, though", 1, pstat_sampler_wait(sampler, -1));
 	write_it(1);
 	SAME("ten are enough", 1, pstat_sampler_wait(sampler, -1));
+	while (next_sample(sampler))
+		;
 	SAME("for once", 0, pstat_sampler_wait(sampler, 0));
 	check(!is_ready(sampler), "and for the descriptor, too");
 	end(sampler);
@@ -671,7 +674,7 @@ static void a_task_ends(void)
 {
 	struct pstat_sampler *sampler;
 	const struct pstat_record *r;
-	int go[2], id, exits = 0;
+	int go[2], id, rc, exits = 0;
 	pid_t child;
 	char byte;
 
@@ -696,12 +699,13 @@ static void a_task_ends(void)
 	close(go[1]);
 	if (!sampler)
 		return;
-	SAME("wait ends with the task", (unsigned)-ENODATA, (unsigned)pstat_sampler_wait(sampler, -1));
+	while ((rc = pstat_sampler_wait(sampler, -1)) == 1)
+		while (pstat_sampler_next(sampler, &r, &error) == 1)
+			exits += r->record_type == PSTAT_RECORD_EXIT && r->body.task.pid == (uint32_t)child;
+	SAME("wait ends with the task", (unsigned)-ENODATA, (unsigned)rc);
 	SAME("and says so again", (unsigned)-ENODATA, (unsigned)pstat_sampler_wait(sampler, 1000));
+	SAME("after its EXIT", 1, exits);
 	waitpid(child, NULL, 0);
-	while (pstat_sampler_next(sampler, &r, &error) == 1)
-		exits += r->record_type == PSTAT_RECORD_EXIT && r->body.task.pid == (uint32_t)child;
-	SAME("EXIT", 1, exits);
 	end(sampler);
 }
 

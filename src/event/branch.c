@@ -4,7 +4,7 @@
  *
  * Source: perf_event_open(2), branch_sample_type; include/uapi/linux/perf_event.h.
  */
-#include "record/record.h"
+#include "event/event.h"
 
 #include <errno.h>
 
@@ -31,9 +31,9 @@ static const struct branch_word {
 	{ "save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE },
 	{ "type_save", PERF_SAMPLE_BRANCH_TYPE_SAVE },
 	{ "stack", PERF_SAMPLE_BRANCH_CALL_STACK },
-	{ "hw_index", DATA_BRANCH_HW_INDEX },
+	{ "hw_index", 1ULL << 17 }, /* kernel 5.7 */
 	{ "priv", 1ULL << 18 }, /* PRIV_SAVE, kernel 6.1 */
-	{ "counter", DATA_BRANCH_COUNTERS },
+	{ "counter", 1ULL << 19 }, /* kernel 6.8 */
 };
 
 bool branch_word_row(size_t i, const char **name, const char **help)

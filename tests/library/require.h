@@ -1,0 +1,55 @@
+/*
+ * For programs of which each word is a use of the library: it prints "ok", what does not hold and where, or "skip: "
+ * and why it cannot be had here.
+ */
+#ifndef TESTS_REQUIRE_H
+#define TESTS_REQUIRE_H
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REQUIRE(condition)                                                           \
+	do {                                                                         \
+		if (!(condition)) {                                                  \
+			printf("line %d does not hold: %s\n", __LINE__, #condition); \
+			exit(0);                                                     \
+		}                                                                    \
+	} while (0)
+
+#define SKIP(...)                         \
+	do {                              \
+		printf("skip: ");         \
+		printf(__VA_ARGS__);      \
+		putchar('\n');            \
+		exit(0);                  \
+	} while (0)
+
+/* The text of an error that has to have these words. */
+#define SAYS(error, words)                                                                       \
+	do {                                                                                     \
+		if (!strstr((error).text, words)) {                                              \
+			printf("line %d: '%s' does not say '%s'\n", __LINE__, (error).text, words); \
+			exit(0);                                                                 \
+		}                                                                                \
+	} while (0)
+
+struct use {
+	const char *name;
+	void (*run)(void);
+};
+
+static int run_use(const struct use *uses, size_t n, int argc, char **argv)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (argc < 2 || strcmp(argv[1], uses[i].name) != 0)
+			continue;
+		uses[i].run();
+		puts("ok");
+		return 0;
+	}
+	return 2;
+}
+
+#endif
