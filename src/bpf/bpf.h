@@ -1,10 +1,13 @@
 /*
- * bpf: samples counted in the kernel. A BPF program (profile.bpf.c) runs for each sample of an event and counts it in
- * a cell of its thread, CPU and stack; nothing is put into a ring. Once a second what was counted is taken out, while
- * the program goes on in other maps, and goes on as records.
+ * bpf: samples and waits counted in the kernel. A BPF program (profile.bpf.c) runs for each sample of an event and
+ * counts it in a cell of its thread, CPU and stack; nothing is put into a ring. Once a second what was counted is taken
+ * out, while the program goes on in other maps, and goes on as records.
  *
  *   event -> program -> cells, stacks (kernel) --each flush--> drained.c -> one SAMPLE for a cell -> next sink
  *                              ring: what tasks do, all the while ----------------------------------^
+ *
+ * Waits are counted in the same cells: a second program, at the switches, sees when a thread is back that the first one
+ * saw leave (profile.bpf.c). The event of the context switches says of which threads and CPUs, as it does by rings.
  *
  * Cells come as samples that stand for many (data_event.counted), and at their last sample's time: so they meet
  * the process as it was then, also one that has ended, and everything that is made of samples is made of them.
@@ -19,7 +22,11 @@
 #include "kern/kern.h"
 
 struct bpf_options {
-	size_t n_events; /* that will be sampled: each takes a copy of the program */
+	size_t n_events; /* that will be sampled, that of waits not among them: each takes a copy of the program */
+	/* Waits are counted, too: samples of wall-clock with `wall`, of offcpu-time without. */
+	bool waits, wall;
+	uint64_t least_ns; /* shorter waits are counted and not handed on */
+	size_t waiting_max; /* threads that wait at a time; 0: twice as many as there are, 4096 at least */
 	/* In all, of which half are filled while the other half is read; 0: BPF_STACKS. At least one in each half. */
 	size_t stacks_max;
 	size_t cells_max; /* likewise; 0: four for each stack */
@@ -30,15 +37,24 @@ enum { BPF_STACKS = 16384, BPF_STACKS_MOST = 1 << 20 };
 enum bpf_loss {
 	BPF_LOST_STACKS_FULL, /* a stack that was new, and no room for it */
 	BPF_LOST_CELLS_FULL,
+	BPF_LOST_WAITING_FULL, /* a thread that leaves its CPU, and no room for it */
 	BPF_LOST_BUSY, /* a map was locked by what the sample has interrupted */
 	BPF_LOST_NO_STACK, /* not even the sample's own address was to be had */
+	BPF_LOST_LEFT_TWICE, /* the thread left again, and nobody saw it come back */
+	BPF_LOST_NOT_RUN, /* a switch that was counted, and the kernel did not run the program */
 	BPF_LOST_READING, /* was in a cell that could not be read */
 	BPF_LOSSES,
 };
-/* runs = samples + all lost, exactly, once the recording has ended. */
+/*
+ * runs = samples + short_waits + all lost, exactly, once the recording has ended. Of switches the kernel's own count is
+ * among the runs, whether the program ran or not.
+ */
 struct bpf_totals {
-	uint64_t runs; /* of the program: one for each sample */
+	uint64_t runs; /* of the program: one for each sample and each wait */
 	uint64_t samples; /* counted in cells; after the end: handed on */
+	uint64_t waits, waits_ns; /* of these, waits, and how long they were */
+	uint64_t open; /* of these, not over at the end: they lasted until then */
+	uint64_t short_waits, short_ns; /* shorter than least_ns */
 	uint64_t lost[BPF_LOSSES];
 	uint64_t cells; /* handed on */
 	uint64_t drains;
@@ -65,6 +81,8 @@ int bpf_try(struct str *err);
  * they were. Another negative errno: none may be enabled.
  */
 int bpf_counting_attach(struct bpf_counting *counting, const struct counter_set *set, struct str *err);
+/* For record_plan, when the events are about to be stopped: waits that are not over then last until now. */
+void bpf_counting_stops(struct bpf_counting *counting);
 /* The recorded events as the stage hands on their samples; stays until counting is freed. */
 const struct events *bpf_counting_written(struct bpf_counting *counting, const struct events *recorded);
 /*

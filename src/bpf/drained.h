@@ -30,6 +30,16 @@ struct drained {
 	struct index by_hash;
 	struct drained_cell *cells;
 	size_t n_cells, cap_cells;
+	/* For waits that are not over: they last until then, and are cells of this program. */
+	uint64_t until_ns;
+	uint16_t waits_event;
+};
+/* How the samples of an event are handed on. */
+struct drained_as {
+	bool attached; /* else there are none */
+	uint64_t id;
+	bool waits; /* the innermost address of the user tells them apart; the record says how the thread left */
+	bool wall; /* waits among samples of a clock */
 };
 void drained_release(struct drained *drained);
 void drained_clear(struct drained *drained); /* empty; memory kept */
@@ -38,9 +48,9 @@ struct bpf_receiver drained_receiver(struct drained *drained);
 /* Orders the cells by time, once all have been received. */
 void drained_sort(struct drained *drained);
 /*
- * Adds the SAMPLE record of the cell at index i, of the event with this id. Returns how many samples it stands for;
- * 0: its stack did not come, and nothing was added.
+ * Adds the SAMPLE record of the cell at index i. Returns how many samples it stands for; 0: its stack did not come, and
+ * nothing was added.
  */
-uint64_t drained_add_sample(const struct drained *drained, size_t i, uint64_t id, struct str *out);
+uint64_t drained_add_sample(const struct drained *drained, size_t i, const struct drained_as *as, struct str *out);
 
 #endif

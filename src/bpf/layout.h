@@ -13,16 +13,33 @@ enum {
 	BPF_GENERATIONS = 2,
 };
 
-/* Samples with the same key are one cell. */
+/* Constants of each copy of the programs, given when it is loaded. */
+struct bpf_constants {
+	__u64 least_ns; /* shorter waits are in no cell */
+	__u32 event; /* the copy's number: the event of its cells */
+};
+
+/* How a thread left its CPU. */
+enum bpf_wait_state {
+	BPF_WAIT_NONE, /* it did not: a sample */
+	BPF_WAIT_PREEMPTED, /* it could have gone on */
+	BPF_WAIT_SLEEPING, /* a signal wakes it; or a thread of the kernel that has nothing to do */
+	BPF_WAIT_DISK, /* nothing but what it waits for wakes it */
+	BPF_WAIT_OTHER, /* stopped, traced, frozen */
+	BPF_WAIT_DEAD, /* for ever, which is no wait */
+};
+
+/* Samples with the same key are one cell, and waits. */
 struct bpf_cell_key {
 	__u64 stack; /* hash of the addresses and of how many are the kernel's */
 	__u32 pid, tid; /* in the first PID namespace */
-	__u32 cpu;
-	__u32 event; /* number of the program's copy: each event has one */
+	__u32 cpu; /* of a wait: on which the thread came back */
+	__u16 event; /* number of the program's copy: each event has one */
+	__u16 state; /* enum bpf_wait_state */
 };
 struct bpf_cell_sums {
-	__u64 n_samples, period;
-	__u64 last_ns; /* CLOCK_MONOTONIC at the last sample */
+	__u64 n_samples, period; /* of waits: ns */
+	__u64 last_ns; /* CLOCK_MONOTONIC at the last sample, or at the end of the last wait */
 };
 
 /* Addresses of the kernel, then those of the user, innermost first. */
@@ -31,19 +48,33 @@ struct bpf_stack {
 	__u64 ips[BPF_STACK_FRAMES];
 };
 
-/* How a run of the program ends: each in exactly one way. */
+/* A thread that is off the CPU; the key is the address of its task. The stack comes last: see struct scratch. */
+struct bpf_wait {
+	__u64 out_ns; /* when it left; 0: it is back */
+	__u64 hash; /* of the stack */
+	__u32 pid, tid, cpu, state;
+	struct bpf_stack stack;
+};
+
+/* How a run of the program ends: each in exactly one way. That of a switch ends when the thread is back. */
 enum bpf_outcome {
 	BPF_COUNTED, /* in a cell */
 	BPF_STACKS_FULL,
 	BPF_CELLS_FULL,
+	BPF_WAITING_FULL, /* more threads wait than there is room for */
 	BPF_BUSY, /* a map was locked by what the sample has interrupted */
 	BPF_NO_STACK, /* bpf_get_stack() gave nothing: code of a 32-bit mode, a task that is going */
+	BPF_LEFT_TWICE, /* the thread left again, and its return was not seen */
 	BPF_OUTCOMES,
 };
 /* On one CPU. */
 struct bpf_run_counts {
 	__u64 runs; /* counted when the program begins */
 	__u64 ended[BPF_OUTCOMES]; /* when it ends */
+	__u64 short_waits, short_ns; /* ends of waits that are too short for a cell */
+	__u64 passed_over; /* switches that are no run: of CPUs that idle, of threads that are dead, after the end */
 };
+/* Runs of the one may interrupt those of the other, so that each has numbers of its own. */
+enum bpf_run_kind { BPF_RUN_SAMPLE, BPF_RUN_WAIT, BPF_RUN_KINDS };
 
 #endif

@@ -15,13 +15,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define LIBBPF "libbpf.so.1"
 #define LIBBPF_FUNCTIONS(FN)                                                                                \
 	FN(libbpf_set_print) FN(libbpf_num_possible_cpus) FN(bpf_object__open_mem) FN(bpf_object__load)     \
 	FN(bpf_object__close) FN(bpf_object__find_map_by_name) FN(bpf_object__find_program_by_name)         \
 	FN(bpf_map__fd) FN(bpf_map__set_max_entries) FN(bpf_map__set_initial_value) FN(bpf_map__reuse_fd)   \
-	FN(bpf_program__fd) FN(bpf_map_update_elem) FN(bpf_map_lookup_elem) FN(bpf_map_lookup_and_delete_batch)
+	FN(bpf_program__fd) FN(bpf_program__set_autoload) FN(bpf_raw_tracepoint_open) FN(bpf_map_update_elem)   \
+	FN(bpf_map_lookup_elem) FN(bpf_map_lookup_and_delete_batch)
 
 struct libbpf {
 #define MEMBER(name) __typeof__(name) *name;
@@ -34,9 +36,13 @@ extern const char profile_bpf_elf[];
 extern const unsigned long profile_bpf_elf_bytes;
 
 /* Maps that copies of the program share. */
-enum shared_map { CELLS_0, CELLS_1, STACKS_0, STACKS_1, NUMBER_0, NUMBER_1, GENERATION, RUN_COUNTS, SCRATCHES, MAPS };
+enum shared_map {
+	CELLS_0, CELLS_1, STACKS_0, STACKS_1, WAITING, NUMBER_0, NUMBER_1, GENERATION, RUN_COUNTS, SCRATCHES, LEAVING,
+	UNTIL, MAPS,
+};
 static const char *const map_names[MAPS] = {
 	[CELLS_0] = "cells_0", [CELLS_1] = "cells_1", [STACKS_0] = "stacks_0", [STACKS_1] = "stacks_1",
+	[WAITING] = "waiting", [LEAVING] = "leaving", [UNTIL] = "until",
 	[NUMBER_0] = "number_0", [NUMBER_1] = "number_1", [GENERATION] = "generation", [RUN_COUNTS] = "run_counts",
 	[SCRATCHES] = "scratches",
 };
@@ -50,6 +56,7 @@ struct bpf_loaded {
 	struct bpf_object **objects; /* one for each program */
 	size_t n_objects;
 	int *programs;
+	int switches; /* the descriptor that holds switch_tasks at its tracepoint; -1: it is not there */
 	int maps[MAPS];
 	unsigned generation; /* that is filled */
 	int n_cpus;
@@ -111,7 +118,39 @@ static int prepare_maps(const struct bpf_loaded *loaded, struct bpf_object *obje
 			code = lib->bpf_map__set_max_entries(map, options->cells_max);
 		else if (m <= STACKS_1)
 			code = lib->bpf_map__set_max_entries(map, options->stacks_max);
+		else if (m == WAITING && options->waits)
+			code = lib->bpf_map__set_max_entries(map, options->waiting_max);
 	}
+	return code;
+}
+
+/* Leaves out the programs that the copy does not need: a kernel that takes none for waits can count samples. */
+static int choose_programs(const struct libbpf *lib, struct bpf_object *object, bool waits)
+{
+	static const struct {
+		const char *name;
+		bool waits;
+	} rows[] = { { "count_sample", false }, { "leave_cpu", true }, { "switch_tasks", true } };
+	int code = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows) && !code; i++)
+		code = lib->bpf_program__set_autoload(lib->bpf_object__find_program_by_name(object, rows[i].name),
+						      rows[i].waits == waits);
+	return code;
+}
+
+static int prepare(const struct bpf_loaded *loaded, struct bpf_object *object, bool waits,
+		   const struct bpf_load_options *options)
+{
+	const struct libbpf *lib = &loaded->lib;
+	const struct bpf_constants constants = { options->least_ns, (uint32_t)loaded->n_objects };
+	struct bpf_map *map = lib->bpf_object__find_map_by_name(object, ".rodata");
+	int code = prepare_maps(loaded, object, options);
+
+	if (!code)
+		code = choose_programs(lib, object, waits);
+	if (!code)
+		code = map ? lib->bpf_map__set_initial_value(map, &constants, sizeof(constants)) : -ENOENT;
 	return code;
 }
 
@@ -121,16 +160,13 @@ static int load_program(struct bpf_loaded *loaded, const struct bpf_load_options
 	LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = "pstat");
 	struct bpf_object *object =
 		lib->bpf_object__open_mem(profile_bpf_elf, profile_bpf_elf_bytes, &open_options);
-	const uint32_t number = (uint32_t)loaded->n_objects;
-	struct bpf_map *constants;
+	const size_t number = loaded->n_objects;
+	const bool waits = options->waits && number + 1 == options->n_programs;
 	int code;
 
 	if (!object)
 		return -errno;
-	constants = lib->bpf_object__find_map_by_name(object, ".rodata");
-	code = prepare_maps(loaded, object, options);
-	if (!code)
-		code = constants ? lib->bpf_map__set_initial_value(constants, &number, sizeof(number)) : -ENOENT;
+	code = prepare(loaded, object, waits, options);
 	if (!code)
 		code = lib->bpf_object__load(object);
 	if (code) {
@@ -139,10 +175,27 @@ static int load_program(struct bpf_loaded *loaded, const struct bpf_load_options
 	}
 	for (int m = 0; m < MAPS && !number; m++)
 		loaded->maps[m] = lib->bpf_map__fd(lib->bpf_object__find_map_by_name(object, map_names[m]));
-	loaded->programs[number] =
-		lib->bpf_program__fd(lib->bpf_object__find_program_by_name(object, "count_sample"));
+	loaded->programs[number] = lib->bpf_program__fd(
+		lib->bpf_object__find_program_by_name(object, waits ? "leave_cpu" : "count_sample"));
 	loaded->objects[loaded->n_objects++] = object;
 	return 0;
+}
+
+/* Until its descriptor is closed the program runs at each switch; there is nothing to find before any is counted. */
+static int watch_switches(struct bpf_loaded *loaded, struct str *err)
+{
+	struct bpf_object *object = loaded->objects[loaded->n_objects - 1];
+	const struct libbpf *lib = &loaded->lib;
+	int program = lib->bpf_program__fd(lib->bpf_object__find_program_by_name(object, "switch_tasks"));
+
+	loaded->switches = lib->bpf_raw_tracepoint_open("sched_switch", program);
+	if (loaded->switches >= 0)
+		return 0;
+	/* EINVAL: the program looks at more arguments than the tracepoint has. */
+	if (errno == EINVAL || errno == ENOENT)
+		return fail(err, -errno, "this kernel does not say how a thread leaves a CPU (Linux 5.18 or later "
+			    "does)");
+	return fail(err, -errno, "no BPF program can be put at the switches: %s", strerror(errno));
 }
 
 static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *options, struct str *err)
@@ -158,7 +211,9 @@ static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *op
 		code = load_program(loaded, options);
 	if (!code && loaded->lib.bpf_map_update_elem(loaded->maps[NUMBER_1], &zero, &one, BPF_ANY))
 		code = -errno;
-	return code ? refused(code, options, err) : 0;
+	if (code)
+		return refused(code, options, err);
+	return options->waits ? watch_switches(loaded, err) : 0;
 }
 
 int bpf_try(struct str *err)
@@ -174,6 +229,7 @@ int bpf_load(struct bpf_loaded **loaded, const struct bpf_load_options *options,
 	int code;
 
 	*loaded = NULL;
+	made->switches = -1;
 	made->handle = open_library(&made->lib, err);
 	if (!made->handle) {
 		free(made);
@@ -187,7 +243,7 @@ int bpf_load(struct bpf_loaded **loaded, const struct bpf_load_options *options,
 		return code;
 	}
 	made->keys = xcalloc(CELLS_AT_ONCE, sizeof(struct bpf_cell_key));
-	made->values = xcalloc(STACKS_AT_ONCE, sizeof(struct bpf_stack));
+	made->values = xcalloc(STACKS_AT_ONCE, sizeof(struct bpf_wait));
 	*loaded = made;
 	return 0;
 }
@@ -201,6 +257,8 @@ void bpf_unload(struct bpf_loaded *loaded)
 {
 	if (!loaded)
 		return;
+	if (loaded->switches >= 0)
+		close(loaded->switches);
 	while (loaded->n_objects)
 		loaded->lib.bpf_object__close(loaded->objects[--loaded->n_objects]);
 	free(loaded->objects);
@@ -266,6 +324,17 @@ static int take_some(struct bpf_loaded *loaded, int map, uint32_t *token, bool f
 	return fail(err, -errno, "what was counted in the kernel cannot be read: %s", strerror(errno));
 }
 
+/* Gives n elements of a map. */
+static void give(const struct bpf_loaded *loaded, int map, const struct bpf_receiver *receiver, uint32_t n)
+{
+	if (map <= CELLS_1)
+		receiver->cells(receiver->context, loaded->keys, loaded->values, n);
+	else if (map <= STACKS_1)
+		receiver->stacks(receiver->context, loaded->keys, loaded->values, n);
+	else
+		receiver->waits(receiver->context, loaded->values, n);
+}
+
 static int take_map(struct bpf_loaded *loaded, int map, const struct bpf_receiver *receiver, struct str *err)
 {
 	uint32_t token = 0, n;
@@ -275,12 +344,8 @@ static int take_map(struct bpf_loaded *loaded, int map, const struct bpf_receive
 	for (bool first = true; more && !code; first = false) {
 		n = map <= CELLS_1 ? CELLS_AT_ONCE : STACKS_AT_ONCE;
 		code = take_some(loaded, map, &token, first, &n, &more, err);
-		if (code || !n)
-			continue;
-		if (map <= CELLS_1)
-			receiver->cells(receiver->context, loaded->keys, loaded->values, n);
-		else
-			receiver->stacks(receiver->context, loaded->keys, loaded->values, n);
+		if (!code && n)
+			give(loaded, map, receiver, n);
 	}
 	return code;
 }
@@ -295,18 +360,29 @@ int bpf_loaded_take(struct bpf_loaded *loaded, const struct bpf_receiver *receiv
 	return code ? code : take_map(loaded, (int)(CELLS_0 + filled), receiver, err);
 }
 
-int bpf_loaded_counts(const struct bpf_loaded *loaded, struct bpf_run_counts *counts)
+int bpf_loaded_stop_waits(struct bpf_loaded *loaded, uint64_t time_ns)
+{
+	const uint32_t zero = 0;
+
+	return loaded->lib.bpf_map_update_elem(loaded->maps[UNTIL], &zero, &time_ns, BPF_ANY) ? -errno : 0;
+}
+
+int bpf_loaded_take_waits(struct bpf_loaded *loaded, const struct bpf_receiver *receiver, struct str *err)
+{
+	return take_map(loaded, WAITING, receiver, err);
+}
+
+int bpf_loaded_counts(const struct bpf_loaded *loaded, enum bpf_run_kind kind, struct bpf_run_counts *counts)
 {
 	struct bpf_run_counts *each = xcalloc((size_t)loaded->n_cpus, sizeof(*each));
-	const uint32_t zero = 0;
-	int code = loaded->lib.bpf_map_lookup_elem(loaded->maps[RUN_COUNTS], &zero, each) ? -errno : 0;
+	const uint32_t key = kind;
+	int code = loaded->lib.bpf_map_lookup_elem(loaded->maps[RUN_COUNTS], &key, each) ? -errno : 0;
+	uint64_t *sum = (uint64_t *)counts;
 
 	*counts = (struct bpf_run_counts){ 0 };
-	for (int cpu = 0; cpu < loaded->n_cpus && !code; cpu++) {
-		counts->runs += each[cpu].runs;
-		for (int o = 0; o < BPF_OUTCOMES; o++)
-			counts->ended[o] += each[cpu].ended[o];
-	}
+	for (int cpu = 0; cpu < loaded->n_cpus && !code; cpu++)
+		for (size_t i = 0; i < sizeof(*counts) / sizeof(*sum); i++)
+			sum[i] += ((const uint64_t *)&each[cpu])[i];
 	free(each);
 	return code;
 }

@@ -48,8 +48,20 @@ int bpf_loaded_take(struct bpf_loaded *loaded, const struct bpf_receiver *receiv
 	return -ENOSYS;
 }
 
-int bpf_loaded_counts(const struct bpf_loaded *loaded, struct bpf_run_counts *counts)
+int bpf_loaded_stop_waits(struct bpf_loaded *loaded, uint64_t time_ns)
 {
-	(void)loaded, (void)counts;
+	(void)loaded, (void)time_ns;
+	return -ENOSYS;
+}
+
+int bpf_loaded_take_waits(struct bpf_loaded *loaded, const struct bpf_receiver *receiver, struct str *err)
+{
+	(void)loaded, (void)receiver, (void)err;
+	return -ENOSYS;
+}
+
+int bpf_loaded_counts(const struct bpf_loaded *loaded, enum bpf_run_kind kind, struct bpf_run_counts *counts)
+{
+	(void)loaded, (void)kind, (void)counts;
 	return -ENOSYS;
 }

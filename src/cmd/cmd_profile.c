@@ -167,22 +167,33 @@ static void note_stacks_left_out(struct profile_run *run)
 }
 
 /* Says how the runs of the program ended, and adds a note for each way of losing a sample. */
-static void add_counting(struct profile_run *run, struct str *out)
+static void add_counting(struct profile_run *run, const struct bpf_totals *totals, struct str *out)
 {
-	struct bpf_totals totals;
 	uint64_t lost = 0;
 
-	bpf_counting_totals(run->counting, &totals);
 	for (int i = 0; i < BPF_LOSSES; i++) {
-		lost += totals.lost[i];
-		if (totals.lost[i])
+		lost += totals->lost[i];
+		if (totals->lost[i])
 			note_add(&run->profile->session.notes, false,
 				 i <= BPF_LOST_CELLS_FULL ? "raise --stack-storage-size" : NULL,
-				 "%" PRIu64 " samples are in no cell: %s", totals.lost[i], bpf_loss_words(i));
+				 "%" PRIu64 " samples are in no cell: %s", totals->lost[i], bpf_loss_words(i));
 	}
 	str_addf(out, "[ BPF: %" PRIu64 " runs of the program, %" PRIu64 " in %" PRIu64 " cells, %" PRIu64
-		 " lost, %.1f MB of maps in the kernel ]\n", totals.runs, totals.samples, totals.cells, lost,
-		 (double)totals.memory_bytes / 1e6);
+		 " lost, %.1f MB of maps in the kernel ]\n", totals->runs, totals->samples, totals->cells, lost,
+		 (double)totals->memory_bytes / 1e6);
+}
+
+/* Says what became of the waits, by whichever engine. */
+static void add_waits(const struct profile_run *run, const struct bpf_totals *bpf, struct str *out)
+{
+	const struct sampling *sampling = &run->live.plan->sampling;
+	const struct off_cpu_totals counted = {
+		.waits = bpf->waits, .ns = bpf->waits_ns, .open = bpf->open,
+		.short_waits = bpf->short_waits, .short_ns = bpf->short_ns,
+	};
+
+	if (run->live.counting ? sampling->off_cpu : run->live.totals.has_off_cpu)
+		message_add_waits(out, run->live.counting ? &counted : &run->live.totals.off_cpu, sampling);
 }
 
 /* Losses are numbers, also where they are 0. */
@@ -191,12 +202,16 @@ static void print_closing(struct profile_run *run)
 	const struct sample_words *words = &run->words->report.sample;
 	struct session *session = &run->profile->session;
 	struct str line = STR_INIT, losses = STR_INIT;
+	struct bpf_totals totals = { .runs = 0 };
 
 	top_status_add_losses(&run->status, &losses);
 	str_addf(&line, "[ pstat profile: %" PRIu64 " samples in %.1f s, %s ]\n", session->replay.counts.samples,
 		 (double)run->live.totals.elapsed_ns / NS_PER_S, losses.s);
-	if (run->live.counting)
-		add_counting(run, &line);
+	if (run->live.counting) {
+		bpf_counting_totals(run->counting, &totals);
+		add_counting(run, &totals, &line);
+	}
+	add_waits(run, &totals, &line);
 	if (!words->quiet)
 		(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
 	note_stacks_left_out(run);
@@ -218,25 +233,58 @@ static uint64_t empty_every_ns(const struct profile_words *words)
 	const struct sampling *sampling = &words->record.plan.sampling;
 	uint64_t wanted_ns = UNKNOWN_RATE_NS;
 
-	if (sampling->freq_hz && cpus > 0)
+	if (sampling->freq_hz && cpus > 0 && !sampling->off_cpu)
 		wanted_ns = (uint64_t)((double)stacks / 2 * 0.4e9 / ((double)sampling->freq_hz * (double)cpus));
 	if (wanted_ns < least_ns)
 		return least_ns;
 	return wanted_ns < most_ns ? wanted_ns : most_ns;
 }
 
-/* Loads the program that counts, or adds a note that says why samples come by rings. */
-static void begin_counting(struct profile_run *run, struct profile_words *words)
+/*
+ * Why waits and what is sampled beside them are not for BPF; NULL: they are. Of samples alone this is found out when
+ * their events are open; but the event of the waits is opened in another way for rings.
+ */
+static const char *why_no_waits(const struct record_plan *plan)
 {
-	struct record_plan *plan = &words->record.plan;
+	const struct event_list *events = plan->events;
+
+	if (plan->sampling.wakers)
+		return "BPF does not count what ends waits (--wakers)";
+	if (plan->sampling.callchain == CALLCHAIN_DWARF)
+		return "BPF finds callers by frame pointers, not by DWARF";
+	for (size_t i = 0; i < events->n; i++) {
+		if (events->v[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return "BPF does not count tracepoints";
+		if (events->v[i].read_group)
+			return "BPF does not read the values of a group";
+	}
+	return NULL;
+}
+
+/* Loads the programs. A negative errno with a sentence that says why not. */
+static int load_counting(struct profile_run *run, const struct profile_words *words, struct str *err)
+{
+	const struct record_plan *plan = &words->record.plan;
 	const struct bpf_options options = {
 		.n_events = words->record.what.events.n,
+		.waits = plan->sampling.off_cpu,
+		.wall = plan->sampling.wall,
+		.least_ns = plan->sampling.off_cpu_least_ns,
 		.stacks_max = words->stacks_max,
 		.kern = plan->kern,
 	};
+	const char *why = options.waits ? why_no_waits(plan) : NULL;
+
+	return why ? fail(err, -ENOTSUP, "%s", why) : bpf_counting_new(&run->counting, &options, err);
+}
+
+/* Has samples and waits counted in the kernel, or adds a note that says why they come by rings. */
+static void begin_counting(struct profile_run *run, struct profile_words *words)
+{
+	struct record_plan *plan = &words->record.plan;
 	struct str err = STR_INIT;
 
-	if (bpf_counting_new(&run->counting, &options, &err)) {
+	if (load_counting(run, words, &err)) {
 		char *remedy = strchr(err.s, '\n');
 
 		if (remedy)
@@ -246,6 +294,7 @@ static void begin_counting(struct profile_run *run, struct profile_words *words)
 		run->live.counting = run->counting;
 		plan->sampling.has_clockid = true;
 		plan->sampling.clockid = CLOCK_MONOTONIC;
+		plan->sampling.waits_counted = plan->sampling.off_cpu;
 		plan->flush_every_ns = empty_every_ns(words);
 		if (!plan->ring_bytes)
 			plan->ring_bytes = SIDE_RING_BYTES;

@@ -177,39 +177,6 @@ static void add_chains(struct str *out, const struct record_totals *totals)
 		str_addf(out, "  %s\n", remedy(chains));
 }
 
-static double seconds(uint64_t ns)
-{
-	return (double)ns / NS_PER_S;
-}
-
-/* Adds what became of the waits: those that are not in the file as samples have a line for each reason. */
-static void add_off_cpu(struct str *out, const struct record_totals *totals, const struct sampling *sampling)
-{
-	const struct off_cpu_totals *off = &totals->off_cpu;
-
-	if (!totals->has_off_cpu)
-		return;
-	str_add(out, "  off the CPU: ");
-	add_plural(out, off->waits, "wait");
-	str_addf(out, ", %.3f s", seconds(off->ns));
-	if (off->open)
-		str_addf(out, "; %" PRIu64 " not over at the end", off->open);
-	if (off->no_stack)
-		str_addf(out, "; %" PRIu64 " without a stack", off->no_stack);
-	str_addc(out, '\n');
-	if (off->slept && sampling->wakers)
-		str_addf(out, "  %" PRIu64 " of %" PRIu64 " that were over and not preempted: what ended them is "
-			 "recorded\n", off->woken, off->slept);
-	if (off->short_waits)
-		str_addf(out, "  %" PRIu64 " shorter than %" PRIu64 " ms left out, %.3f s; --off-cpu-thresh 0 keeps "
-			 "them\n", off->short_waits, sampling->off_cpu_least_ns / NS_PER_MS, seconds(off->short_ns));
-	if (off->begun_before)
-		str_addf(out, "  %" PRIu64 " began before the recording and are left out\n", off->begun_before);
-	if (off->unpaired || off->backwards)
-		str_addf(out, "  %" PRIu64 " of unknown length left out: a record of the switch is lost or out of "
-			 "order\n", off->unpaired + off->backwards);
-}
-
 /*
  * "[ pstat record: wrote 1.250 MB to perf.data: 40123 samples, 3998 of 4000 Hz, 0 lost, 0 throttled ]",
  * then a line for each event where there are several, and what to do about losses.
@@ -246,7 +213,8 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 		str_addf(out, "  %" PRIu64 " of no event: somebody else samples the same software events, and the "
 			 "kernel mixes them up; with one of them alone all are known\n", totals->strange);
 	add_chains(out, totals);
-	add_off_cpu(out, totals, &words->plan.sampling);
+	if (totals->has_off_cpu)
+		message_add_waits(out, &totals->off_cpu, &words->plan.sampling);
 	if (totals->dropped || totals->cut)
 		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
 			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);

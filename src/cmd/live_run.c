@@ -44,12 +44,23 @@ static int on_attach(void *data, const struct counter_set *set, struct str *err)
 	struct live_run *run = data;
 	int code = bpf_counting_attach(run->counting, set, err);
 
-	if (code != -ENOTSUP)
+	/* Waits are not joined by the recorder then, so that nothing can take the place of the program. */
+	if (code == -ENOTSUP && run->plan->sampling.waits_counted)
+		str_add(err, "\nwithout --engine bpf waits come by rings");
+	if (code != -ENOTSUP || run->plan->sampling.waits_counted)
 		return code;
 	note_add(&run->notes, false, NULL, "samples come by rings: %s", err->s);
 	str_reset(err);
 	run->counting = NULL;
 	return 0;
+}
+
+static void on_stops(void *data)
+{
+	struct live_run *run = data;
+
+	if (run->counting)
+		bpf_counting_stops(run->counting);
 }
 
 static const struct events *on_written(void *data, const struct events *recorded)
@@ -70,6 +81,7 @@ static struct record_sink *on_stage(void *data, const struct recording_info *rec
 static void count_in_kernel(struct live_run *run)
 {
 	run->plan->attach = on_attach;
+	run->plan->stops = on_stops;
 	run->plan->written = on_written;
 	run->plan->stage = on_stage;
 }

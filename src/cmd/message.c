@@ -4,8 +4,10 @@
 #include "cmd/message.h"
 
 #include "cmd/terminal.h"
+#include "record/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -158,4 +160,31 @@ int message_flush_stdout(int status)
 		return status;
 	/* A command that failed has said why already. */
 	return status ? status : message_stdout_failed(errno ? errno : EIO);
+}
+
+static double seconds(uint64_t ns)
+{
+	return (double)ns / NS_PER_S;
+}
+
+void message_add_waits(struct str *out, const struct off_cpu_totals *off, const struct sampling *sampling)
+{
+	str_addf(out, "  off the CPU: %" PRIu64 " wait%s, %.3f s", off->waits, off->waits == 1 ? "" : "s",
+		 seconds(off->ns));
+	if (off->open)
+		str_addf(out, "; %" PRIu64 " not over at the end", off->open);
+	if (off->no_stack)
+		str_addf(out, "; %" PRIu64 " without a stack", off->no_stack);
+	str_addc(out, '\n');
+	if (off->slept && sampling->wakers)
+		str_addf(out, "  %" PRIu64 " of %" PRIu64 " that were over and not preempted: what ended them is "
+			 "recorded\n", off->woken, off->slept);
+	if (off->short_waits)
+		str_addf(out, "  %" PRIu64 " shorter than %" PRIu64 " ms left out, %.3f s; --off-cpu-thresh 0 keeps "
+			 "them\n", off->short_waits, sampling->off_cpu_least_ns / NS_PER_MS, seconds(off->short_ns));
+	if (off->begun_before)
+		str_addf(out, "  %" PRIu64 " began before the recording and are left out\n", off->begun_before);
+	if (off->unpaired || off->backwards)
+		str_addf(out, "  %" PRIu64 " of unknown length left out: a record of the switch is lost or out of "
+			 "order\n", off->unpaired + off->backwards);
 }

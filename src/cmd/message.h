@@ -23,6 +23,11 @@ void message_counter(const struct counter *counter);
 /* All of text to stdout; 0, or EXIT_PSTAT_FAILED with a message. Buffered output goes first. */
 int message_stdout(const struct str *text);
 
+/* Adds what became of the waits: those that are no samples have a line for each reason. */
+struct off_cpu_totals;
+struct sampling;
+void message_add_waits(struct str *out, const struct off_cpu_totals *off, const struct sampling *sampling);
+
 /* Flushes stdout at the end of pstat: `status`, or a failure with a message where it could not be written. */
 int message_flush_stdout(int status);
 

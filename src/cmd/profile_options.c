@@ -177,9 +177,6 @@ int profile_words_complete(struct profile_words *words)
 	report->stacks = !report->stdio && !report->folded && !report->json && !is_export(report);
 	if (sampling->period && (sampling->freq_hz || sampling->freq_max))
 		return bad_usage("profile: --frequency and --count: give one of them");
-	if (words->bpf && (sampling->off_cpu || sampling->wall))
-		return bad_usage("profile: --engine bpf counts no waits; %s has them by rings",
-				 sampling->wall ? "--wall" : "--off-cpu");
 	choose_target(words);
 	status = report_words_finish(report);
 	if (!status)

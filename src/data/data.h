@@ -88,6 +88,13 @@ struct data_event *events_find(const struct events *events, uint64_t id);
 struct data_event *events_of_sample(const struct events *events, uint64_t id);
 /* A deep copy; `to` must be initialized and empty. */
 void events_copy(struct events *to, const struct events *from);
+/*
+ * Makes of the event of the context switches, at index `switches`, that of the waits: a software event offcpu-time. With
+ * `wall` waits are samples of the first clock, which is called wall-clock then, and the event is a dummy; where there is
+ * no clock it is as without. Returns the index of the event whose samples the waits are. What follows from an attr is
+ * worked out by a copy alone: copy the events after that.
+ */
+size_t events_turn_to_waits(struct events *events, size_t switches, bool wall);
 /* How many samples one of this event stands for; event NULL: it is not known, and 1. */
 static inline uint64_t data_sample_count(const struct data_event *event, const struct sample *sample)
 {

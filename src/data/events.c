@@ -144,6 +144,29 @@ int trailer_time_word(const struct perf_event_attr *attr)
 	return 1 + __builtin_popcountll(attr->sample_type & after);
 }
 
+static void rename_event(struct data_event *event, const char *name)
+{
+	free(event->name);
+	event->name = xstrdup(name);
+}
+
+size_t events_turn_to_waits(struct events *events, size_t switches, bool wall)
+{
+	struct data_event *event = events->v[switches];
+	size_t to = switches;
+
+	for (size_t i = 0; wall && to == switches && i < events->n; i++)
+		if (event_is_cpu_time(events->v[i]) && events->v[i]->n_ids)
+			to = i;
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = to != switches ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_BPF_OUTPUT;
+	event->attr.context_switch = 0;
+	rename_event(event, to != switches ? "dummy" : "offcpu-time");
+	if (to != switches)
+		rename_event(events->v[to], "wall-clock");
+	return to;
+}
+
 /* Clocks have a timer, and dummies no samples; BPF programs write their own. */
 static bool is_hit_in_software(const struct data_event *event)
 {

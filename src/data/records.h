@@ -89,6 +89,9 @@ enum {
 	MISC_SWITCH_OUT = 1 << 13,
 	MISC_EXACT_IP = 1 << 14,
 	MISC_SWITCH_OUT_PREEMPT = 1 << 14,
+	/* Samples of waits that bpf/ hands on; no file has them. */
+	MISC_WAIT_SLEEPING = 1 << 12,
+	MISC_WAIT_DISK = 1 << 15,
 	MISC_MMAP_BUILD_ID = 1 << 14, /* MMAP2 holds a build-id in place of device and inode; in a body always true */
 	MISC_LOST_BY_FILTER = 1 << 15, /* LOST_SAMPLES: they are what a BPF filter left out */
 	MISC_BUILD_ID_SIZE = 1 << 15, /* HEADER_BUILD_ID: its size byte is set */
@@ -213,7 +216,7 @@ bool event_is_unwound(const struct data_event *event);
 bool event_is_off_cpu(const struct data_event *event);
 /*
  * The event's samples are times that threads were off the CPU, in whichever form; the record's MISC_SWITCH_OUT_PREEMPT
- * says whether the thread was preempted or waited.
+ * says whether the thread was preempted or waited, and MISC_WAIT_* how it did where that is known.
  */
 bool event_has_waits(const struct data_event *event);
 /* A clock of the kernel's own, cpu-clock or task-clock: its samples stand for ns on a CPU. */

@@ -109,7 +109,7 @@ const struct sort_key sort_keys[] = {
 	{ "parallelism", "Parallelism", "threads that ran at once when it was sampled", FACT(PARALLELISM),
 	  .right = true, .value = value_parallelism, .compare = compare_ascending, .text = text_decimal,
 	  .type = TABLE_NUMBER },
-	{ "state", "State", "whether the thread ran, waited, or was preempted (record --off-cpu)", FACT(STATE),
+	{ "state", "State", "whether the thread ran, waited or slept, or was preempted (record --off-cpu)", FACT(STATE),
 	  .min_width = 9, .value = value_state, .compare = compare_ascending, .text = text_state },
 	{ "tgid", "   Tgid:Command", "process, by number and name", FACT(PID), .min_width = 15, .value = value_pid,
 	  .compare = compare_ascending, .text = text_task, .identity = identity_task },

@@ -117,7 +117,8 @@ KEY_VALUE(value_state)
 KEY_TEXT(text_state)
 {
 	static const char *const states[] = { [TASK_RUNNING] = "running", [TASK_WAITING] = "waiting",
-					      [TASK_PREEMPTED] = "preempted" };
+					      [TASK_PREEMPTED] = "preempted", [TASK_SLEEPING] = "sleeping",
+					      [TASK_DISK] = "disk" };
 
 	(void)table;
 	str_add(out, value < ARRAY_SIZE(states) ? states[value] : "?");

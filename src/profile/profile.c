@@ -318,11 +318,17 @@ static uint64_t fact_trace(struct collect *collect, const struct replay_sample *
 
 static uint64_t fact_state(struct collect *collect, const struct replay_sample *sample)
 {
+	const uint16_t misc = sample->body->misc;
+
 	(void)collect;
 	if (!sample->event || !(event_has_waits(sample->event) ||
-				(sample->body->misc & MISC_SWITCH_OUT && event_is_wall_clock(sample->event))))
+				(misc & MISC_SWITCH_OUT && event_is_wall_clock(sample->event))))
 		return TASK_RUNNING;
-	return sample->body->misc & MISC_SWITCH_OUT_PREEMPT ? TASK_PREEMPTED : TASK_WAITING;
+	if (misc & MISC_SWITCH_OUT_PREEMPT)
+		return TASK_PREEMPTED;
+	if (sample->event->counted && misc & (MISC_WAIT_SLEEPING | MISC_WAIT_DISK))
+		return misc & MISC_WAIT_DISK ? TASK_DISK : TASK_SLEEPING;
+	return TASK_WAITING;
 }
 
 static uint64_t fact_parallelism(struct collect *collect, const struct replay_sample *sample)

@@ -40,7 +40,8 @@ enum sample_fact {
 	FACTS,
 };
 /* A sample is of a thread that runs, or that has been off the CPU: because it waited, or another one was to run. */
-enum task_state { TASK_RUNNING, TASK_WAITING, TASK_PREEMPTED };
+/* WAITING: nobody says whether for what a signal ends (SLEEPING), or what nothing else ends (DISK). */
+enum task_state { TASK_RUNNING, TASK_WAITING, TASK_PREEMPTED, TASK_SLEEPING, TASK_DISK };
 struct cell_values {
 	uint64_t n_samples, period, weight;
 };

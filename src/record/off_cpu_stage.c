@@ -548,38 +548,19 @@ static const struct stage_ops ops = { .take = take, .collect = collect, .round =
 
 /* ---- beginning and end ---- */
 
-static void rename_event(struct data_event *event, const char *name)
-{
-	free(event->name);
-	event->name = xstrdup(name);
-}
-
-/* The index of the event that the waits are samples of; that of the switches where there is no clock. */
-static size_t choose_written(const struct events *recorded, size_t event, bool wall)
-{
-	for (size_t i = 0; wall && i < recorded->n; i++)
-		if (event_is_cpu_time(recorded->v[i]) && recorded->v[i]->n_ids)
-			return i;
-	return event;
-}
-
 static void describe_written(struct off_cpu_stage *off, size_t event)
 {
-	size_t to = choose_written(off->recorded, event, off->options.wall);
 	struct events changed;
+	size_t to;
 
-	off->wall = to != event;
-	/* Copied once more, so that all that follows from an attr is worked out anew. */
 	events_init(&changed);
 	events_copy(&changed, off->recorded);
-	changed.v[event]->attr.type = PERF_TYPE_SOFTWARE;
-	changed.v[event]->attr.config = off->wall ? PERF_COUNT_SW_DUMMY : PERF_COUNT_SW_BPF_OUTPUT;
-	changed.v[event]->attr.context_switch = 0;
-	rename_event(changed.v[event], off->wall ? "dummy" : "offcpu-time");
-	if (off->options.woken_at)
-		rename_event(changed.v[off->options.wakeups], "offcpu-wakers");
-	if (off->wall)
-		rename_event(changed.v[to], "wall-clock");
+	to = events_turn_to_waits(&changed, event, off->options.wall);
+	off->wall = to != event;
+	if (off->options.woken_at) {
+		free(changed.v[off->options.wakeups]->name);
+		changed.v[off->options.wakeups]->name = xstrdup("offcpu-wakers");
+	}
 	events_copy(&off->written, &changed);
 	events_release(&changed);
 	off->written_event = off->written.v[to];

@@ -64,6 +64,8 @@ struct sampling {
 	uint64_t off_cpu_least_ns; /* --off-cpu-thresh: shorter waits are counted and not written */
 	bool wakers; /* --wakers, with off_cpu: an event for what ends waits */
 	bool wall; /* --wall, with off_cpu: the waits are samples of the clock that is sampled */
+	/* The waits come as samples from who has struct record_plan's attach; no SWITCH records are asked for. */
+	bool waits_counted;
 	bool starts_late; /* -D, --control: events wait, but what tasks do is recorded from the start */
 };
 
@@ -234,6 +236,7 @@ struct record_plan {
 	 * negative errno with a sentence: there is no recording.
 	 */
 	int (*attach)(void *data, const struct counter_set *set, struct str *err);
+	void (*stops)(void *data); /* events are about to be stopped, one after the other; or NULL */
 	/* --control "evlist": the events, as the words after it ask ("-v", "-g", "-F" or ""). */
 	void (*list_events)(void *data, const struct events *events, const char *words);
 	void (*progress)(void *data, const struct record_totals *totals); /* about once a second */

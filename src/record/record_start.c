@@ -411,6 +411,8 @@ int recording_enable(struct recording *rec)
 
 int recording_disable(struct recording *rec)
 {
+	if (rec->plan->stops)
+		rec->plan->stops(rec->plan->data);
 	if (rec->off_cpu)
 		off_cpu_stage_count_until(rec->off_cpu, samples_now_ns(rec, UINT64_MAX));
 	return counters_disable(&rec->set);
@@ -486,7 +488,7 @@ static void open_off_cpu(struct recording *rec)
 		options.wakeups = event->woken_at ? i : options.wakeups;
 		options.woken_at = event->woken_at ? event->woken_at : options.woken_at;
 	}
-	if (switches < rec->events.n)
+	if (switches < rec->events.n && !rec->plan->sampling.waits_counted)
 		rec->off_cpu = off_cpu_stage_new(recorded, switches, &options);
 	if (rec->off_cpu && rec->plan->target.cpus)
 		note_add(rec->plan->notes, false, NULL,

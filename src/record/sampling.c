@@ -378,7 +378,7 @@ static int set_off_cpu(const struct sampling_pass *p, struct event *event)
 	set_common(&pass, event);
 	event->attr.sample_type = p->fields & (SAMPLE_ALWAYS | PERF_SAMPLE_CGROUP);
 	set_period(&event->attr, 1);
-	event->attr.context_switch = event->off_cpu;
+	event->attr.context_switch = event->off_cpu && !sampling.waits_counted;
 	if (event->woken_at)
 		event->attr.sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_PERIOD;
 	event->attr.exclude_callchain_kernel = sampling.all_user;

@@ -187,10 +187,6 @@ test_off_cpu()
 	run "$PSTAT" profile -q -f --wall -F 999 -- "$exact" spins:100 sleeps:5
 	has "both in one" 'exact;.*;\[waiting\] [0-9]+$' "$out"
 	check "most of what is not waiting is spinning" test "$(grep -v '\[[a-z]*\] [0-9]*$' <<<"$out" | folded /dev/stdin spins)" -gt 10000
-	run "$PSTAT" profile --wall --engine bpf 1
-	same "neither by the other engine" 129 "$status"
-	run "$PSTAT" profile --off-cpu --engine bpf 1
-	same "not by the other engine" 129 "$status"
 }
 
 test_machine()

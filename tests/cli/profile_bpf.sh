@@ -17,6 +17,15 @@ need_bpf()
 	[ -z "$why" ] || skip "needs BPF: $why"
 }
 
+# Likewise where waits are not.
+need_bpf_waits()
+{
+	local why
+
+	why=$("$PSTAT" profile --engine bpf --off-cpu -f -- true 2>&1 >/dev/null | sed -n 's/.*samples come by rings: //p')
+	[ -z "$why" ] || skip "needs waits counted by BPF: $why"
+}
+
 # counted: numbers of the line that says how the program's runs ended, in $runs, $counted and $lost.
 numbers()
 {
@@ -41,6 +50,8 @@ test_two_functions()
 	same "all runs are samples or losses" "$runs" $((counted + lost))
 	same "all that were counted are in the output" "$counted" "$(sum <<<"$out")"
 	has "memory is said" 'BPF: .* [0-9.]+ MB of maps' "$err"
+	run "$PSTAT" profile --engine bpf -F 997 --stdio -s sym -- "$callers" known 300
+	has_not "samples are at code, not at marks between it" ' 0xf*fffff[ef][0-9a-f]00$' "$out"
 }
 
 # Each page fault is one: the same numbers as by rings, of processes that have ended. With the same addresses in both
@@ -84,6 +95,104 @@ test_many_stacks()
 	same "nothing is lost" 0 "$lost"
 }
 
+# stack FUNCTION: the us of folded stacks in ./lines that have it.
+us_of() { awk -v f="$1" '$0 ~ ";" f ";" { n += $NF } END { print n + 0 }' lines; }
+
+# Each wait of a program that knows how long it waits; what is missing is a loss.
+test_waits()
+{
+	need_bpf_waits
+	# shellcheck disable=SC2016
+	run "$PSTAT" profile --engine bpf --off-cpu -f -- sh -c 'exec "$1" 5 >told' sh "$WORK/waits"
+	same "exit status" 0 "$status"
+	echo "$out" >lines
+	numbers
+	check "there are waits: $counted" test "$counted" -gt 5
+	same "all switches are waits or losses" "$runs" $((counted + lost))
+	has "they are summed up" "  off the CPU: $counted waits, [0-9.]+ s" "$err"
+	while read -r name least most; do
+		us=$(us_of "$name")
+		[ "$us" -gt 0 ] || continue # its frame pointer is libc's to keep
+		check "$name: at most what passed: $us us, $most ns" test "$us" -le $((most / 1000))
+		check "$name: at least what it waited, or a loss: $us us, $least ns, $lost lost" \
+			test "$us" -ge $((least / 1000 - 5)) -o "$lost" -gt 0
+	done <told
+	check "one of them is found" test $(($(us_of sleeps) + $(us_of locks) + $(us_of reads))) -gt 0
+}
+
+# The same stacks as by rings, whatever else a busy machine adds: those in which it sleeps. Addresses are the same.
+test_waits_as_by_rings()
+{
+	need_bpf_waits
+	need_cmd setarch
+	for engine in rings bpf; do
+		setarch -R "$PSTAT" profile -q --engine $engine --off-cpu -f -- "$exact" forks:2 sleeps:20 |
+			sed -n 's/;clock_nanosleep;.*nanosleep.*;schedule [0-9]*$/ sleeps/p' | sort -u >$engine
+	done
+	has "they sleep" 'exact;.* sleeps$' "$(<rings)"
+	same "stacks" "$(<rings)" "$(<bpf)"
+	run "$PSTAT" profile --engine bpf --off-cpu --stdio -s state -- "$exact" sleeps:20
+	has "how they wait is known" '[0-9]%  sleeping ' "$out"
+	has_not "and not just that they do" '[0-9]%  waiting ' "$out"
+}
+
+# What a limit leaves out is counted.
+test_short_waits()
+{
+	need_bpf_waits
+	run "$PSTAT" profile --engine bpf --off-cpu --off-cpu-thresh 3600000 -f -- "$exact" sleeps:20
+	same "exit status" 0 "$status"
+	numbers
+	short=$(sed -n 's/^  \([0-9]*\) shorter than 3600000 ms left out, [0-9.]* s; .*/\1/p' <<<"$err")
+	check "short waits: $short" test "${short:-0}" -gt 0
+	same "all switches are waits, short ones or losses" "$runs" $((counted + lost + short))
+}
+
+# Both in one: nobody has more time than there was.
+test_wall()
+{
+	need_bpf_waits
+	run "$PSTAT" profile --engine bpf --wall -F 997 -f -- "$exact" spins:200 sleeps:20
+	same "exit status" 0 "$status"
+	has "what it waited" 'exact;.*;\[waiting\] [0-9]+$' "$out"
+	check "what it ran" test "$(grep -v '\] [0-9]*$' <<<"$out" | sum)" -gt 50000
+	numbers
+	same "all runs are samples or losses" "$runs" $((counted + lost))
+}
+
+# A sleeper that is there already is seen from its next wait on; the last one is not over at the end.
+test_running_targets()
+{
+	need_bpf_waits
+	"$WORK/exact" sleeps:1000000 &
+	pid=$!
+	for target in "-p $pid" "-L $pid" "-C 0-$(($(nproc --all) - 1))"; do
+		# shellcheck disable=SC2086
+		run "$PSTAT" profile --engine bpf --off-cpu -f $target 0.5
+		same "$target: exit status" 0 "$status"
+		has "$target: sleeps are there" '^exact;.*nanosleep.* [0-9]+$' "$out"
+		numbers
+		same "$target: all switches are waits or losses" "$runs" $((counted + lost))
+	done
+	kill $pid
+	wait $pid 2>/dev/null
+	run "$PSTAT" profile --engine bpf --off-cpu -f 0.3 -- sleep 1000
+	has "a wait that is not over" 'off the CPU: .*; 1 not over at the end' "$err"
+	has "it is in the output" '^sleep;.*nanosleep.* [0-9]+$' "$out"
+}
+
+# What only rings have.
+test_waits_by_rings()
+{
+	need_bpf_waits
+	need_tracefs
+	run "$PSTAT" profile --engine bpf --wakers -f -- "$exact" sleeps:5
+	has "wakers" 'samples come by rings: BPF does not count what ends waits' "$err"
+	run "$PSTAT" profile --engine bpf --off-cpu --call-graph dwarf -f -- "$exact" sleeps:5
+	has "dwarf" 'samples come by rings: .*frame pointers' "$err"
+	has "and they come" '^exact;.* [0-9]+$' "$out"
+}
+
 # What it is told by a filter that refuses bpf(2), as in a container.
 test_refused()
 {
@@ -123,18 +232,19 @@ left() { "$PYTHON" "$ROOT/tests/cli/bpf_programs.py" | awk -v ids="$*" 'index(" 
 # The kernel frees a program some time after its last descriptor: it is waited for.
 test_killed()
 {
-	need_bpf
+	need_bpf_waits
 	need_root
-	"$PSTAT" profile --engine bpf -p $$ -f >out 2>said &
+	"$PSTAT" profile --engine bpf --wall -p $$ -f >out 2>said &
 	pid=$!
 	# Not the first that it has open: that may be one that only tries whether it can be loaded.
 	for _ in $(seq 600); do
 		programs=$(ids $pid)
 		loaded=$(left $programs)
-		[[ $loaded != *" count_sample"* ]] && kill -0 $pid 2>/dev/null || break
+		[[ $loaded != *" leave_cpu"* ]] && kill -0 $pid 2>/dev/null || break
 		sleep 0.1
 	done
 	has "it is loaded" ' count_sample$' "$loaded"
+	has "so is that of the waits" ' leave_cpu$' "$loaded"
 	kill -KILL $pid
 	wait $pid 2>/dev/null
 	for _ in $(seq 600); do

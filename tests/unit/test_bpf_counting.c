@@ -15,6 +15,8 @@
 #include <time.h>
 
 enum { PAGES = 20000, EVENT_ID = 77 };
+static const struct drained_as as_samples = { .id = EVENT_ID }, as_waits = { .id = EVENT_ID, .waits = true },
+			       as_wall = { .id = EVENT_ID, .waits = true, .wall = true };
 
 /* ---- cells by hand ---- */
 
@@ -81,7 +83,7 @@ static void a_cell_is_a_sample_that_stands_for_many(void **state)
 	(void)state;
 	give_stack(&drained, 5, 2, 3);
 	give_cell(&drained, 5, 123456, 40);
-	assert_int_equal(drained_add_sample(&drained, 0, EVENT_ID, &bytes), 40);
+	assert_int_equal(drained_add_sample(&drained, 0, &as_samples, &bytes), 40);
 	decode_sample(events, &bytes, &body);
 	assert_int_equal(body.sample.ip, 5000);
 	assert_int_equal(body.sample.pid, 10);
@@ -128,8 +130,8 @@ static void stacks_that_are_out_of_bounds(void **state)
 		give_stack(&drained, 9, rows[i].n_kernel, rows[i].n_user);
 		give_cell(&drained, 9, 1, 2);
 		give_cell(&drained, 8, 1, 2);
-		assert_int_equal(drained_add_sample(&drained, 1, EVENT_ID, &bytes), 0);
-		assert_int_equal(drained_add_sample(&drained, 0, EVENT_ID, &bytes), rows[i].n_ips ? 2 : 0);
+		assert_int_equal(drained_add_sample(&drained, 1, &as_samples, &bytes), 0);
+		assert_int_equal(drained_add_sample(&drained, 0, &as_samples, &bytes), rows[i].n_ips ? 2 : 0);
 		if (rows[i].n_ips) {
 			decode_sample(events, &bytes, &body);
 			assert_int_equal(body.sample.n_ips, rows[i].n_ips);
@@ -160,6 +162,104 @@ static void cells_come_in_the_order_of_time(void **state)
 	drained_clear(&drained);
 	assert_int_equal(drained.n_cells, 0);
 	drained_release(&drained);
+}
+
+/* Waits are at the user's address, where there is one, and the record says how the thread left. */
+static void a_cell_of_waits(void **state)
+{
+	static const struct {
+		const struct drained_as *as;
+		uint16_t state;
+		uint32_t n_user;
+		uint64_t ip;
+		unsigned misc;
+	} rows[] = {
+		{ &as_waits, BPF_WAIT_PREEMPTED, 3, 5002, MISC_USER | MISC_SWITCH_OUT_PREEMPT },
+		{ &as_waits, BPF_WAIT_SLEEPING, 3, 5002, MISC_USER | MISC_WAIT_SLEEPING },
+		{ &as_waits, BPF_WAIT_DISK, 0, 5000, MISC_KERNEL | MISC_WAIT_DISK },
+		{ &as_waits, BPF_WAIT_OTHER, 3, 5002, MISC_USER },
+		{ &as_waits, UINT16_MAX, 3, 5002, MISC_USER },
+		{ &as_wall, BPF_WAIT_DISK, 3, 5002, MISC_USER | MISC_WAIT_DISK | MISC_SWITCH_OUT },
+		{ &as_samples, BPF_WAIT_DISK, 3, 5000, MISC_KERNEL },
+	};
+	struct events *events = counted_events();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct drained drained = { 0 };
+		const struct bpf_receiver receiver = drained_receiver(&drained);
+		const struct bpf_cell_key key = { .stack = 5, .pid = 10, .tid = 11, .state = rows[i].state };
+		const struct bpf_cell_sums sums = { 3, 70000, 123456 };
+		struct record_body body;
+		struct str bytes = STR_INIT;
+
+		give_stack(&drained, 5, 2, rows[i].n_user);
+		receiver.cells(receiver.context, &key, &sums, 1);
+		assert_int_equal(drained_add_sample(&drained, 0, rows[i].as, &bytes), 3);
+		decode_sample(events, &bytes, &body);
+		assert_int_equal(body.sample.ip, rows[i].ip);
+		assert_int_equal(body.sample.period, 70000);
+		assert_int_equal(body.misc, rows[i].misc);
+		str_release(&bytes);
+		drained_release(&drained);
+	}
+	events_release(events);
+}
+
+/* Each wait that is not over is a cell that lasts until the end; its stack is there once. */
+static void waits_that_are_not_over(void **state)
+{
+	struct drained drained = { .until_ns = 1000, .waits_event = 7 };
+	const struct bpf_receiver receiver = drained_receiver(&drained);
+	struct bpf_wait waits[] = {
+		{ .out_ns = 400, .hash = 5, .pid = 1, .tid = 2, .cpu = 3, .state = BPF_WAIT_DISK },
+		{ .out_ns = 0, .hash = 5 }, /* is back */
+		{ .out_ns = 1200, .hash = 5 }, /* has left after the end */
+		{ .out_ns = 100, .hash = 6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(waits); i++)
+		waits[i].stack = (struct bpf_stack){ .n_kernel = 1, .n_user = 1, .ips = { 8, 9 } };
+	receiver.waits(receiver.context, waits, ARRAY_SIZE(waits));
+	assert_int_equal(drained.n_cells, 3);
+	assert_int_equal(drained.n_stacks, 2);
+	assert_int_equal(drained.cells[0].sums.period, 600);
+	assert_int_equal(drained.cells[0].sums.n_samples, 1);
+	assert_int_equal(drained.cells[0].sums.last_ns, 1000);
+	assert_int_equal(drained.cells[0].key.event, 7);
+	assert_int_equal(drained.cells[0].key.state, BPF_WAIT_DISK);
+	assert_int_equal(drained.cells[0].key.pid, 1);
+	assert_int_equal(drained.cells[0].key.tid, 2);
+	assert_int_equal(drained.cells[0].key.cpu, 3);
+	assert_int_equal(drained.cells[1].sums.period, 0);
+	assert_int_equal(drained.cells[2].sums.period, 900);
+	drained_release(&drained);
+}
+
+/* The kernel's marks of whose addresses follow are none of them: a sample has its own. */
+static void marks_are_no_addresses(void **state)
+{
+	struct events *events = counted_events();
+	struct drained drained = { 0 };
+	const struct bpf_receiver receiver = drained_receiver(&drained);
+	const uint64_t hash = 9;
+	const struct bpf_stack stack = { .n_kernel = 2, .n_user = 3, .ips = { (uint64_t)PERF_CONTEXT_KERNEL, 71,
+					 (uint64_t)PERF_CONTEXT_USER, 81, 82 } };
+	struct record_body body;
+	struct str bytes = STR_INIT;
+
+	(void)state;
+	receiver.stacks(receiver.context, &hash, &stack, 1);
+	give_cell(&drained, hash, 1, 1);
+	assert_int_equal(drained_add_sample(&drained, 0, &as_samples, &bytes), 1);
+	decode_sample(events, &bytes, &body);
+	assert_int_equal(body.sample.ip, 71);
+	assert_int_equal(body.sample.n_ips, 5);
+	assert_int_equal(body.sample.ips[4], 82);
+	str_release(&bytes);
+	drained_release(&drained);
+	events_release(events);
 }
 
 /* ---- the kernel counts ---- */
@@ -219,17 +319,22 @@ static struct record_sink *on_sink(void *data, const struct recording_info *reco
 	return live_source_sink(r->live);
 }
 
+static void on_stops(void *data)
+{
+	struct counted_run *r = data;
+
+	bpf_counting_stops(r->counting);
+}
+
 static int refuse_program(int fd, unsigned long request, unsigned long arg)
 {
 	return request == PERF_EVENT_IOC_SET_BPF ? -EINVAL : sys_linux.ioctl(fd, request, arg);
 }
 
-static struct counted_run *run_new(const char *event, size_t stacks_max, size_t cells_max)
+/* event: NULL for the waits alone. Of the options all but n_events and kern. */
+static struct counted_run *run_with(const char *event, struct bpf_options options)
 {
 	struct counted_run *r = xcalloc(1, sizeof(*r));
-	const struct bpf_options options = {
-		.n_events = 1, .stacks_max = stacks_max, .cells_max = cells_max, .kern = &r->kern,
-	};
 
 	if (!getenv("WORK")) {
 		printf("# skip: $WORK does not say where tests/work is built\n");
@@ -241,18 +346,22 @@ static struct counted_run *run_new(const char *event, size_t stacks_max, size_t 
 		.host = { .sysfs = "/sys", .procfs = "/proc", .tracefs = "/sys/kernel/tracing" },
 	};
 	str_init(&r->err);
+	options.n_events = event != NULL;
+	options.kern = &r->kern;
 	if (bpf_counting_new(&r->counting, &options, &r->err)) {
 		printf("# skip: %s\n", r->err.s);
 		skip();
 	}
 	event_list_init(&r->events);
-	assert_int_equal(event_list_parse(&r->events, event, &r->kern.host, &r->err), 0);
+	if (event)
+		assert_int_equal(event_list_parse(&r->events, event, &r->kern.host, &r->err), 0);
 	exec_state_now(&r->found);
 	r->plan = (struct record_plan){
 		.found = &r->found,
 		.events = &r->events,
 		.sampling = { .inherit = true, .period = 1, .callchain = CALLCHAIN_FP, .has_clockid = true,
-			      .clockid = CLOCK_MONOTONIC },
+			      .clockid = CLOCK_MONOTONIC, .off_cpu = options.waits, .waits_counted = options.waits,
+			      .wall = options.wall },
 		.synth = SYNTH_TASKS | SYNTH_MMAPS,
 		.control_fd = -1,
 		.end_fd = -1,
@@ -262,12 +371,18 @@ static struct counted_run *run_new(const char *event, size_t stacks_max, size_t 
 		.stop = &r->stop,
 		.opened = on_opened,
 		.attach = on_attach,
+		.stops = on_stops,
 		.written = on_written,
 		.stage = on_stage,
 		.other_sink = on_sink,
 		.data = r,
 	};
 	return r;
+}
+
+static struct counted_run *run_new(const char *event, size_t stacks_max, size_t cells_max)
+{
+	return run_with(event, (struct bpf_options){ .stacks_max = stacks_max, .cells_max = cells_max });
 }
 
 static void read_profile(struct counted_run *r)
@@ -307,16 +422,21 @@ static uint64_t losses(const struct counted_run *r)
 	return sum;
 }
 
-/* No ring had a sample, each run of the program is in the profile or a loss, and all that was counted came out. */
-static void assert_adds_up(const struct counted_run *r)
+static void assert_sums(const struct counted_run *r)
 {
 	if (r->rc)
 		fail_msg("%s", r->err.s);
-	assert_int_equal(r->status, 0);
-	assert_true(r->totals.runs > PAGES / 2); /* the kernel may throttle */
-	assert_int_equal(r->totals.samples + losses(r), r->totals.runs);
+	assert_int_equal(r->totals.samples + r->totals.short_waits + losses(r), r->totals.runs);
 	assert_int_equal(r->totals.lost[BPF_LOST_READING], 0);
 	assert_int_equal(r->came, r->totals.samples);
+}
+
+/* No ring had a sample, each run of the program is in the profile or a loss, and all that was counted came out. */
+static void assert_adds_up(const struct counted_run *r)
+{
+	assert_sums(r);
+	assert_int_equal(r->status, 0);
+	assert_true(r->totals.runs > PAGES / 2); /* the kernel may throttle */
 }
 
 static void run_free(struct counted_run *r)
@@ -410,6 +530,120 @@ static void full_maps_are_losses(void **state)
 	}
 }
 
+/* ---- waits ---- */
+
+enum { SLEEPS = 200 };
+
+/* Each is a wait or a loss, and what came is as long as the cells say. */
+static void all_switches_are_waits(void **state)
+{
+	static const struct bpf_options options = { .waits = true };
+	struct counted_run *r = run_with(NULL, options);
+	const struct profile_event *came;
+
+	(void)state;
+	run_works(r, "sleeps:200");
+	assert_int_equal(r->rc, 0);
+	read_profile(r);
+	assert_sums(r);
+	assert_int_equal(r->status, 0);
+	assert_int_equal(r->totals.waits, r->totals.samples);
+	/* A sleep may be over before the thread has left. */
+	assert_true(r->totals.runs >= SLEEPS / 2);
+	assert_true(r->totals.cells <= r->totals.samples);
+	assert_int_equal(r->totals.short_waits, 0);
+	came = r->profile->events[0];
+	assert_int_equal(came->totals.period, r->totals.waits_ns);
+	assert_true(event_has_waits(live_source_recording(r->live)->events->v[0]));
+	assert_false(r->recorded.has_off_cpu);
+	run_free(r);
+}
+
+/* Samples of the clock and waits are one event, and the program of each counts for itself. */
+static void waits_and_samples(void **state)
+{
+	static const struct bpf_options options = { .waits = true, .wall = true };
+	struct counted_run *r = run_with("cpu-clock", options);
+
+	(void)state;
+	r->plan.sampling.period = 1000000;
+	run_works(r, "forks:4 spins:30 sleeps:50");
+	assert_int_equal(r->rc, 0);
+	read_profile(r);
+	assert_sums(r);
+	assert_true(event_is_wall_clock(live_source_recording(r->live)->events->v[0]));
+	assert_true(r->totals.waits > 0);
+	assert_true(r->totals.samples > r->totals.waits);
+	run_free(r);
+}
+
+/* One place for four threads that sleep and one that waits for them, one cell, one stack: all are counted. */
+static void full_maps_are_lost_waits(void **state)
+{
+	static const struct {
+		struct bpf_options options;
+		enum bpf_loss loss;
+	} rows[] = {
+		{ { .waits = true, .waiting_max = 1 }, BPF_LOST_WAITING_FULL },
+		{ { .waits = true, .stacks_max = 1 }, BPF_LOST_STACKS_FULL },
+		{ { .waits = true, .cells_max = 1 }, BPF_LOST_CELLS_FULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct counted_run *r = run_with(NULL, rows[i].options);
+
+		run_works(r, "threads:4 sleeps:200");
+		assert_int_equal(r->rc, 0);
+		read_profile(r);
+		assert_sums(r);
+		assert_true(r->totals.lost[rows[i].loss] > 0);
+		assert_non_null(bpf_loss_words(rows[i].loss));
+		run_free(r);
+	}
+}
+
+/* All that is shorter than an hour is counted, and in no cell. */
+static void short_waits_are_left_out(void **state)
+{
+	static const struct bpf_options options = { .waits = true, .least_ns = 3600 * NS_PER_S };
+	struct counted_run *r = run_with(NULL, options);
+
+	(void)state;
+	run_works(r, "sleeps:200");
+	assert_int_equal(r->rc, 0);
+	read_profile(r);
+	assert_sums(r);
+	assert_int_equal(r->came, r->totals.open);
+	assert_true(r->totals.short_waits > 0);
+	assert_true(r->totals.short_ns > 0);
+	run_free(r);
+}
+
+/* A command that sleeps when the recording ends has waited until then, and no longer than the recording took. */
+static void a_wait_lasts_until_the_end(void **state)
+{
+	static const struct bpf_options options = { .waits = true };
+	struct counted_run *r = run_with(NULL, options);
+	char *argv[] = { (char[]){ "sleep" }, (char[]){ "1000" }, NULL };
+	uint64_t begun_ns, all_ns;
+
+	(void)state;
+	r->plan.argv = argv;
+	r->plan.duration_ns = 200 * NS_PER_MS;
+	begun_ns = now_ns();
+	r->rc = record_run(&r->plan, &r->recorded, &r->status, &r->err);
+	all_ns = now_ns() - begun_ns;
+	bpf_counting_totals(r->counting, &r->totals);
+	assert_int_equal(r->rc, 0);
+	read_profile(r);
+	assert_sums(r);
+	assert_true(r->totals.open <= 1);
+	/* A single thread cannot wait longer than that. */
+	assert_true(r->totals.waits_ns <= all_ns);
+	run_free(r);
+}
+
 /* Nothing is attached to any of them, and whoever asked has the reason. */
 static void events_that_bpf_does_not_count(void **state)
 {
@@ -468,6 +702,14 @@ int main(void)
 		cmocka_unit_test(children_are_counted),
 		cmocka_unit_test(full_maps_are_losses),
 		cmocka_unit_test(an_event_takes_no_program),
+		cmocka_unit_test(a_cell_of_waits),
+		cmocka_unit_test(waits_that_are_not_over),
+		cmocka_unit_test(marks_are_no_addresses),
+		cmocka_unit_test(all_switches_are_waits),
+		cmocka_unit_test(waits_and_samples),
+		cmocka_unit_test(full_maps_are_lost_waits),
+		cmocka_unit_test(short_waits_are_left_out),
+		cmocka_unit_test(a_wait_lasts_until_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
