@@ -5,6 +5,7 @@
 #   make deps check             all the set-up, then the tests
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
+#   make install-bindings       what Python, Go and Rust need of it; install-python: the module alone, in PYTHONDIR
 #   make lint | fuzz | bench    parts of the tests by themselves
 #   make check-long             soaks, fuzzing for long, big recordings: for LONG_SECONDS (600) each
 #   make check-threads          what has threads, with the thread sanitizer
@@ -142,7 +143,7 @@ BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/tests/bench/%,$(sort $(wildcard t
 GOLDEN := $(BUILD)/tests/golden/make_recordings
 GOLDEN_OBJECTS := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/golden/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/tests/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-MAN_SECTIONS := 1 3 5
+MAN_SECTIONS := 1 3 5 7
 MAN_PAGES := $(sort $(wildcard $(MAN_SECTIONS:%=man/*.%)))
 
 all: pstat
@@ -411,9 +412,8 @@ completion_of_fish = $(DESTDIR)$(FISHCOMPLETIONDIR)/pstat.fish
 install: $(BUILD)/pstat $(COMPLETIONS:%=install-completion-%) $(if $(SANITIZE),,install-library)
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(MAN_SECTIONS:%='$(DESTDIR)$(MANDIR)/man%')
 	$(INSTALL) -m 755 $(BUILD)/pstat '$(DESTDIR)$(BINDIR)/pstat'
-	$(INSTALL) -m 644 $(filter %.1,$(MAN_PAGES)) '$(DESTDIR)$(MANDIR)/man1'
-	$(INSTALL) -m 644 $(filter %.3,$(MAN_PAGES)) '$(DESTDIR)$(MANDIR)/man3'
-	$(INSTALL) -m 644 $(filter %.5,$(MAN_PAGES)) '$(DESTDIR)$(MANDIR)/man5'
+	$(foreach section,$(MAN_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MAN_PAGES)) \
+		'$(DESTDIR)$(MANDIR)/man$(section)' &&) :
 
 install-library: $(LIBRARY_FILES)
 	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(INCLUDEDIR)'
@@ -422,6 +422,19 @@ install-library: $(LIBRARY_FILES)
 	ln -sf $(LIBRARY_SO) '$(DESTDIR)$(LIBDIR)/libpstat.so'
 	$(INSTALL) -m 644 $(BUILD)/library/pstat.pc '$(DESTDIR)$(LIBDIR)/pkgconfig/pstat.pc'
 	$(INSTALL) -m 644 src/count/libpstat.h '$(DESTDIR)$(INCLUDEDIR)/libpstat.h'
+
+# Sources of the library for other languages, and the module of Python alone where Python looks for it.
+BINDINGDIR ?= $(PREFIX)/share/pstat/bindings
+PYTHONDIR ?= $(shell python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+install-bindings:
+	$(foreach file,$(PYTHON_FILES) $(GO_FILES) $(RUST_FILES),$(INSTALL) -D -m 644 $(file) \
+		'$(DESTDIR)$(BINDINGDIR)/$(file:src/bindings/%=%)' &&) :
+
+install-python:
+	$(INSTALL) -D -m 644 src/bindings/python/pstat.py '$(DESTDIR)$(PYTHONDIR)/pstat.py'
+
+uninstall-python:
+	rm -f '$(DESTDIR)$(PYTHONDIR)/pstat.py'
 
 install-completion-%: $(BUILD)/pstat
 	@if $(BUILD)/pstat completion $* > $(BUILD)/completion.$*; then \
@@ -434,6 +447,7 @@ uninstall:
 	rm -f $(foreach page,$(MAN_PAGES:man/%=%),'$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(page)')
 	rm -f '$(DESTDIR)$(INCLUDEDIR)/libpstat.h' \
 		$(foreach file,libpstat.a libpstat.so $(LIBRARY_SO) pkgconfig/pstat.pc,'$(DESTDIR)$(LIBDIR)/$(file)')
+	rm -f $(foreach file,$(PYTHON_FILES) $(GO_FILES) $(RUST_FILES),'$(DESTDIR)$(BINDINGDIR)/$(file:src/bindings/%=%)')
 
 clean:
 	rm -rf build pstat
@@ -443,7 +457,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all library install-library check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all library install-library install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:

@@ -1,4 +1,13 @@
-# What the examples of all languages print, for tests/cli/bindings_*.sh: `example NAME ARGS...` runs one, into $out.
+# The examples of pstat-bindings(7), and what the examples of all languages print, for tests/cli/bindings_*.sh:
+# `example NAME ARGS...` runs one, into $out.
+
+# manual_examples LANGUAGE SUFFIX: manual_1.SUFFIX, manual_2.SUFFIX ...
+manual_examples()
+{
+	awk -v mark="example: $1" -v suffix="$2" '$0 == ".\\\" " mark { file = "manual_" ++n "." suffix; next }
+		$0 == ".EE" { file = "" }
+		file != "" { gsub(/\\-/, "-"); gsub(/\\e/, "\\"); print >file }' "$ROOT/man/pstat-bindings.7"
+}
 
 check_measure_function()
 {

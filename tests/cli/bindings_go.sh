@@ -3,6 +3,8 @@
 # rights: test_go test_examples
 . "${0%/*}/../lib.sh"
 
+. "$ROOT/tests/bindings/examples.bash"
+
 bindings=$LIBRARY/bindings
 export LD_LIBRARY_PATH=$bindings
 
@@ -24,6 +26,25 @@ test_go()
 		/^    / { sub("^ *[a-z_]*[.]go:[0-9]*: ", ""); why = $0 }' <<<"$out")"
 }
 
+build_manual_example()
+{
+	export PKG_CONFIG_PATH=$BUILD/library/uninstalled GOCACHE=${GOCACHE:-$BUILD/library/go-cache}
+	export GOFLAGS=-buildvcs=false GOPROXY=off GOTOOLCHAIN=local
+	go mod init example &&
+		go mod edit -require=pstat@v0.1.0 -replace=pstat="$ROOT/src/bindings/go" &&
+		go build -o example .
+}
+
+test_manual()
+{
+	need_go
+	manual_examples go go
+	check "it is built as the page says" build_manual_example
+	run ./example
+	same "status" 0 "$status"
+	has "it counts" '^page-faults(:u)? [0-9]+ counted' "$out"
+}
+
 example() # NAME ARGS...: $out
 {
 	need_go
@@ -31,7 +52,6 @@ example() # NAME ARGS...: $out
 	same "status of $1" 0 "$status"
 }
 
-. "$ROOT/tests/bindings/examples.bash"
 test_examples()
 {
 	check_measure_function

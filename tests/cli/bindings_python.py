@@ -261,8 +261,7 @@ def layout():
     print("#define SAME(what, c, py) if ((c) != (py)) printf(\"%s: %zu, not %zu\\n\", what, (size_t)(c), (size_t)(py))")
     print("int main(void)\n{")
     elements = (pstat.pstat_values, pstat.pstat_registers, pstat.pstat_branch, pstat.pstat_namespace)
-    kinds = pstat._Struct.__subclasses__()
-    for kind in kinds:
+    for kind in pstat._Struct.__subclasses__():
         tag = "struct " + ("perf_event_attr" if kind is pstat.Attr else kind.__name__)
         for name, _, *bits in kind._fields_:
             field = {"reserved_2": "__reserved_2", "reserved_3": "__reserved_3"}.get(name, name)
@@ -271,7 +270,7 @@ def layout():
                 print('\tSAME("bytes of %s.%s", SIZE(%s, %s), %d);' % (tag, name, tag, field, getattr(kind, name).size))
         if kind in elements:
             print('\tSAME("%s", sizeof(%s), %d);' % (tag, tag, ctypes.sizeof(kind)))
-    print('\tprintf("%d structs\\n");\n\treturn 0;\n}' % len(kinds))
+    print('\tputs("compared");\n\treturn 0;\n}')
 
 
 def main():

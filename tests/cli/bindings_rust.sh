@@ -4,6 +4,8 @@
 # rights: test_rust test_examples
 . "${0%/*}/../lib.sh"
 
+. "$ROOT/tests/bindings/examples.bash"
+
 bindings=$LIBRARY/bindings
 export LD_LIBRARY_PATH=$bindings
 
@@ -43,6 +45,17 @@ test_cargo()
 	same "status of cargo" 0 "$status"
 }
 
+test_manual()
+{
+	need_rust
+	manual_examples rust rs
+	HOME=$user_home check "it is built" rustc --edition 2021 -D warnings -L "$bindings" -L native="$BUILD/library" \
+		--extern pstat -o example manual_1.rs
+	run ./example
+	same "status" 0 "$status"
+	has "it counts" '^page-faults(:u)? Some\([0-9.]+\) counted' "$out"
+}
+
 example() # NAME ARGS...: $out
 {
 	need_rust
@@ -50,7 +63,6 @@ example() # NAME ARGS...: $out
 	same "status of $1" 0 "$status"
 }
 
-. "$ROOT/tests/bindings/examples.bash"
 test_examples()
 {
 	check_measure_function
