@@ -15,6 +15,7 @@ struct cell {
 	struct cell_count now; /* as last read; 0 before */
 	struct cell_count last; /* at the report before */
 	uint64_t missed_ns, missed_last_ns; /* as now and last; see struct reading */
+	uint64_t carried_ns; /* enabled since it ran last: of struct read_sum */
 	bool unverified;
 	size_t value; /* index; NO_VALUE: a second CPU of a package, where one is enough */
 	enum reading_state state; /* of the current read */

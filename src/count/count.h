@@ -143,8 +143,19 @@ struct run_value {
 	uint64_t value;
 };
 
+/*
+ * Sum of all reads of all runs, each scaled by itself: it never falls, as an estimate for the whole time may do from
+ * one read to the next. A cell that was enabled and did not run adds nothing, and its time is carried: what it counts
+ * next stands for that time, too.
+ */
+struct read_sum {
+	uint64_t value;
+	uint64_t enabled_ns, running_ns;
+};
+
 struct aggr_value {
 	struct count_sum total, delta; /* since counting began; since the read before */
+	struct read_sum summed; /* with aggregation_options.sum_reads */
 	bool is_open; /* a cell of the current run is read into it */
 	unsigned n_unsupported; /* cells that should be, and could not be opened */
 	unsigned n_cpus; /* of the row's first event */
@@ -176,6 +187,7 @@ struct aggregation_options {
 	bool merge; /* PMUs of a kind share a row */
 	bool hybrid_merge; /* core types share a row */
 	bool keep_runs; /* every run's values; memory grows with values x runs */
+	bool sum_reads; /* aggr_value.summed is kept */
 };
 
 /*

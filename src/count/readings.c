@@ -199,6 +199,23 @@ static void fold_missed(struct count_sum *sum, const struct cell *cell, uint64_t
 	sum->cells_unverified += cell->unverified;
 }
 
+/* delta: as limited to the core type. */
+static void sum_read(struct aggr_value *value, struct cell *cell, const struct cell_count *delta)
+{
+	struct read_sum *sum = &value->summed;
+	uint64_t counted = delta->value;
+
+	sum->enabled_ns = add_saturating(sum->enabled_ns, delta->enabled_ns);
+	sum->running_ns = add_saturating(sum->running_ns, delta->running_ns);
+	cell->carried_ns = add_saturating(cell->carried_ns, delta->enabled_ns);
+	if (!delta->running_ns)
+		return;
+	if (delta->running_ns < cell->carried_ns)
+		counted = scale_count(counted, cell->carried_ns, delta->running_ns);
+	sum->value = add_saturating(sum->value, counted);
+	cell->carried_ns = 0;
+}
+
 static void fold_counts(struct aggregation *agg, size_t index, size_t thread, struct cell *cell)
 {
 	struct aggr_value *value = &agg->values[cell->value];
@@ -213,6 +230,8 @@ static void fold_counts(struct aggregation *agg, size_t index, size_t thread, st
 		limit_to_core_type(agg, index, longest_of(agg, index, thread, longest->delta_ns), &delta);
 	fold(&value->total, &now, now_enabled_ns, known_now, scale);
 	fold(&value->delta, &delta, delta_enabled_ns, known_delta, scale);
+	if (agg->options.sum_reads)
+		sum_read(value, cell, &delta);
 	if (agg->layout->slices && !snapshot)
 		count_evidence(agg, cell, &now, &delta);
 	fold_missed(&value->total, cell, cell->missed_ns);

@@ -249,6 +249,13 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 		  const struct target *target, const struct open_options *options,
 		  const struct kern *kern, struct note_list *notes, struct str *err);
 void counters_close(struct counter_set *set);
+/* The descriptors of counters that counters_open() opens for these events on this target, if all can be opened. */
+size_t counters_plan_fds(const struct event_list *events, const struct target *target);
+/*
+ * Allows so many descriptors and `besides` more: raises the soft limit, where that is too low. -EMFILE and a sentence
+ * with both numbers where the hard limit is too low.
+ */
+int files_allow(const struct kern *kern, size_t counters, size_t besides, struct str *err);
 /*
  * The events' filters, as they are now: a descriptor takes one, once. A negative errno and a sentence where the kernel
  * does not understand one.

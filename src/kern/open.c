@@ -84,6 +84,38 @@ static void raise_file_limit(const struct opening *o)
 	sys->rlimit(RLIMIT_NOFILE, &limit, NULL);
 }
 
+size_t counters_plan_fds(const struct event_list *events, const struct target *target)
+{
+	size_t need = 0;
+
+	for (size_t i = 0; i < events->n; i++) {
+		struct counter counter = { .event = &events->v[i] };
+
+		if (counter.event->kind == EVENT_KERNEL && !slots_plan(&counter, target))
+			need += slots_count(&counter) + (counter.event->cgroup != NULL);
+		intset_release(&counter.cpus);
+		free(counter.fds);
+	}
+	return need;
+}
+
+int files_allow(const struct kern *kern, size_t counters, size_t besides, struct str *err)
+{
+	struct rlimit limit;
+	rlim_t need = counters + besides;
+
+	if (kern->sys->rlimit(RLIMIT_NOFILE, NULL, &limit) < 0 || need <= limit.rlim_cur)
+		return 0;
+	if (need > limit.rlim_max)
+		return fail(err, -EMFILE,
+			    "cannot open all counters: %llu file descriptors are needed, the hard limit is %llu\n"
+			    "count fewer events or CPUs, or as root: ulimit -n %llu",
+			    (unsigned long long)need, (unsigned long long)limit.rlim_max, (unsigned long long)need);
+	limit.rlim_cur = need;
+	kern->sys->rlimit(RLIMIT_NOFILE, &limit, NULL);
+	return 0;
+}
+
 /* ---- one open counter ---- */
 
 /* All slots take the change, one after the other; the first that does not ends it. */
