@@ -27,7 +27,7 @@ void exec_state_now(struct exec_state *state)
 {
 	sigprocmask(SIG_SETMASK, NULL, &state->blocked);
 	sigemptyset(&state->ignored);
-	getrlimit(RLIMIT_NOFILE, &state->files);
+	state->has_files = !getrlimit(RLIMIT_NOFILE, &state->files);
 }
 
 /*
@@ -47,7 +47,8 @@ static void put_back(const struct exec_state *found)
 		};
 		sigaction(sig, &action, NULL);
 	}
-	setrlimit(RLIMIT_NOFILE, &found->files);
+	if (found->has_files)
+		setrlimit(RLIMIT_NOFILE, &found->files);
 	sigprocmask(SIG_SETMASK, &found->blocked, NULL);
 }
 

@@ -108,6 +108,7 @@ int cpus_online(const struct host_paths *host, struct intset *cpus);
  */
 struct exec_state {
 	sigset_t blocked, ignored;
+	bool has_files; /* a limit of them could be asked for */
 	struct rlimit files; /* RLIMIT_NOFILE */
 };
 /* Reads the state as it is now, with nothing ignored. */
