@@ -97,6 +97,7 @@ void profile_words_init(struct profile_words *words, const struct kern *kern)
 	recording_words_init(&words->record, kern);
 	report_words_init(&words->report);
 	words->record.plan.sampling.callchain = CALLCHAIN_FP;
+	words->report.report.folded_events = true;
 }
 
 void profile_words_release(struct profile_words *words)

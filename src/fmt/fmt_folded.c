@@ -3,8 +3,8 @@
  *
  *	comm;outermost;...;innermost count
  *
- * Counts are samples; of time off the CPU they are us. A line has no room for an event's name, so the lines are those
- * of the first event that has samples, and a note says so where there are others. Stacks are the same when their texts
+ * Counts are samples; of time off the CPU they are us. A line has no room for an event's name: fmt_head.c chooses the
+ * events, and says of which they are. Stacks are the same when their texts
  * are: locations become functions, and functions of one name one frame. Inlined functions are frames too.
  *
  * A frame without a symbol is "[file]", or "[unknown]" without a file. With -a the last letters say what a
@@ -45,7 +45,7 @@ static void add_line(const struct stack_tree *tree, const struct stack_tree_row 
 	str_addf(out, " %llu\n", (unsigned long long)stack_tree_weight(tree, row));
 }
 
-static void add_lines(const struct stack_tree *tree, struct output *output)
+static void add_lines(struct stack_tree *tree, struct output *output)
 {
 	const struct stack_tree_row **rows = xcalloc(tree->n_rows + 1, sizeof(*rows));
 	uint32_t *path, depth = 0;
@@ -70,14 +70,8 @@ static int folded_print(struct table *table, struct output *output)
 		.delimiter = table->question->query.folded_delimiter,
 		.semicolon = ':',
 	};
-	const struct hist *hist = head_only_hist(table, "folded stacks", "a folded line names none");
-	struct stack_tree *tree;
 
-	if (!hist)
-		return output->failed;
-	tree = stack_tree_new(table, hist, 0, &options);
-	add_lines(tree, output);
-	stack_tree_free(tree);
+	head_print_stacks(table, "folded stacks", &options, add_lines, output);
 	return output->failed;
 }
 

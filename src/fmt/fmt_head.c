@@ -94,6 +94,47 @@ const struct hist *head_only_hist(struct table *table, const char *what, const c
 	return chosen;
 }
 
+static void print_tree(struct table *table, const struct hist *hist, size_t member,
+		       const struct stack_tree_options *options,
+		       void (*print)(struct stack_tree *tree, struct output *output), struct output *output)
+{
+	struct stack_tree *tree = stack_tree_new(table, hist, member, options);
+
+	print(tree, output);
+	stack_tree_free(tree);
+}
+
+static size_t count_members_with_samples(const struct table *table)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < table->n_hists; i++)
+		n += head_is_empty(&table->hists[i]) ? 0 : table->hists[i].n_members;
+	return n;
+}
+
+void head_print_stacks(struct table *table, const char *what, const struct stack_tree_options *options,
+		       void (*print)(struct stack_tree *tree, struct output *output), struct output *output)
+{
+	const bool each = table->question->query.folded_events, several = count_members_with_samples(table) > 1;
+	const struct hist *only = each ? NULL : head_only_hist(table, what, "a stack names none");
+
+	if (only)
+		print_tree(table, only, 0, options, print, output);
+	for (size_t i = 0; each && i < table->n_hists; i++) {
+		const struct hist *hist = &table->hists[i];
+
+		for (size_t member = 0; member < hist->n_members && !head_is_empty(hist); member++) {
+			if (several) {
+				str_add(&output->text, "# event ");
+				data_event_add_name(head_member(table, hist, member), &output->text);
+				str_addc(&output->text, '\n');
+			}
+			print_tree(table, hist, member, options, print, output);
+		}
+	}
+}
+
 /* "59K", "51 ": cut down, not rounded, as perf has it. */
 static void add_short_count(struct str *out, uint64_t value)
 {

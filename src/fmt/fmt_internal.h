@@ -34,6 +34,14 @@ struct entry_stats head_totals(const struct hist *hist, bool shown);
 /* The first event that has samples, with a note where there are others; NULL: none has. what: "folded stacks". */
 const struct hist *head_only_hist(struct table *table, const char *what, const char *why);
 
+/*
+ * Prints the stacks of the event that head_only_hist() chooses; with folded_events those of each that has samples,
+ * below a line with its name where there are several.
+ */
+struct stack_tree;
+void head_print_stacks(struct table *table, const char *what, const struct stack_tree_options *options,
+		       void (*print)(struct stack_tree *tree, struct output *output), struct output *output);
+
 /* ---- calltree_print.c ---- */
 
 /*

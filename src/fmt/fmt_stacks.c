@@ -41,6 +41,18 @@ static void add_stack(const struct stack_tree *tree, const struct stack_tree_row
 		 (unsigned long long)stack_tree_weight(tree, row));
 }
 
+static void add_stacks(struct stack_tree *tree, struct output *output)
+{
+	const struct stack_tree_row **rows = xcalloc(tree->n_rows + 1, sizeof(*rows));
+
+	for (size_t i = 0; i < tree->n_rows; i++)
+		rows[i] = &tree->rows[i];
+	qsort_r(rows, tree->n_rows, sizeof(*rows), compare_rows, tree);
+	for (size_t i = 0; i < tree->n_rows && !output_step(output); i++)
+		add_stack(tree, rows[i], &output->text);
+	free(rows);
+}
+
 static int stacks_print(struct table *table, struct output *output)
 {
 	const struct stack_tree_options options = {
@@ -48,21 +60,8 @@ static int stacks_print(struct table *table, struct output *output)
 		.annotate = table->question->query.folded_annotate,
 		.delimiter = table->question->query.folded_delimiter,
 	};
-	const struct hist *hist = head_only_hist(table, "stacks", "a stack names none");
-	const struct stack_tree_row **rows;
-	struct stack_tree *tree;
 
-	if (!hist)
-		return output->failed;
-	tree = stack_tree_new(table, hist, 0, &options);
-	rows = xcalloc(tree->n_rows + 1, sizeof(*rows));
-	for (size_t i = 0; i < tree->n_rows; i++)
-		rows[i] = &tree->rows[i];
-	qsort_r(rows, tree->n_rows, sizeof(*rows), compare_rows, tree);
-	for (size_t i = 0; i < tree->n_rows && !output_step(output); i++)
-		add_stack(tree, rows[i], &output->text);
-	free(rows);
-	stack_tree_free(tree);
+	head_print_stacks(table, "stacks", &options, add_stacks, output);
 	return output->failed;
 }
 

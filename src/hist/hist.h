@@ -119,6 +119,8 @@ struct query {
 	bool ns; /* nine digits for the sort key time */
 	bool folded_annotate; /* --folded -a: _[k], _[i] */
 	bool folded_delimiter; /* a "-" frame between user and kernel */
+	/* Stacks of all events, below a line "# event NAME" each; else those of the first one that has samples. */
+	bool folded_events;
 	bool quiet;
 	bool header_shown; /* the caller has put the recording's header in front of the text */
 };

@@ -167,6 +167,24 @@ test_ended_processes()
 	same "have names" 2000 "$(folded lines pages)"
 }
 
+# Stacks of each event, below its name; nothing more where there is one.
+test_several_events()
+{
+	need_paranoid 2
+	for words in -f ""; do
+		# shellcheck disable=SC2086
+		run "$PSTAT" profile $words -F 997 -e cpu-clock:u "${faults[@]}" -- "$exact" spins:100 pages:1000
+		same "$words: exit status" 0 "$status"
+		same "$words: events" "# event cpu-clock:u
+# event each" "$(grep '^#' <<<"$out")"
+		has "$words: one's stacks" 'spins' "$(sed '/event each/,$d' <<<"$out")"
+		has "$words: the other's" 'pages' "$(sed '1,/event each/d' <<<"$out")"
+		has_not "$words: nothing is left out" 'only those of' "$err"
+	done
+	run "$PSTAT" profile -q -f "${faults[@]}" -- "$exact" pages:1000
+	has_not "one event has no name" '^#' "$out"
+}
+
 # What was slept, as the program knows it, is in the stack that slept, in us.
 test_off_cpu()
 {
