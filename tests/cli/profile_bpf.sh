@@ -193,14 +193,38 @@ test_waits_by_rings()
 	has "and they come" '^exact;.* [0-9]+$' "$out"
 }
 
-# What it is told by a filter that refuses bpf(2), as in a container.
+# By a filter that refuses bpf(2), as in a container, or programs, as a kernel that is locked down: samples and waits
+# come by rings.
 test_refused()
 {
-	run "$WORK/no_bpf" "$PSTAT" profile --engine bpf -e page-faults:u -c 1 -f -- "$exact" pages:1000
+	for what in all program; do
+		run "$WORK/no_bpf" $what "$PSTAT" profile --engine bpf -e page-faults:u -c 1 -f -- "$exact" pages:1000
+		[ "$status" -ne 77 ] || skip "seccomp filters are refused here"
+		same "$what: exit status" 0 "$status"
+		has "$what: rings, and why" 'samples come by rings: the kernel refuses BPF programs|samples come by rings: .*libbpf' "$err"
+		check "$what: samples come all the same" test "$(sum <<<"$out")" -gt 900
+	done
+	need_paranoid 1
+	run "$WORK/no_bpf" program "$PSTAT" profile --engine bpf --off-cpu -f -- "$exact" sleeps:20
+	has "rings for waits, and why" 'samples come by rings: ' "$err"
+	has "waits come all the same" '^exact;.*sleep' "$out"
+}
+
+# A kernel without BTF, as far as it can be told: it takes no descriptions of types, and has none of its own to read.
+test_without_btf()
+{
+	need_bpf_waits
+	run "$WORK/no_bpf" btf "$PSTAT" profile --engine bpf --wall -F 997 -f -- "$exact" spins:50 sleeps:20
 	[ "$status" -ne 77 ] || skip "seccomp filters are refused here"
 	same "exit status" 0 "$status"
-	has "rings, and why" 'samples come by rings: ' "$err"
-	check "samples come all the same" test "$(sum <<<"$out")" -gt 900
+	numbers
+	check "it counts: $counted" test "${counted:-0}" -gt 5
+	need_mount
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$@"' sh \
+		"$WORK/no_bpf" btf "$PSTAT" profile --engine bpf --off-cpu -f -- "$exact" sleeps:20
+	numbers
+	check "so it does where the kernel's own is not there: $counted" test "${counted:-0}" -gt 5
 }
 
 test_refused_to_a_user()
