@@ -23,10 +23,10 @@ static bool recorded_process(const void *context, int32_t pid, struct sym_proces
 	if (!known)
 		return false;
 	*about = (struct sym_process){ .exited = known->exited,
-				       .jit_path = known->jit_path,
-				       .jit_major = known->jit_major,
-				       .jit_minor = known->jit_minor,
-				       .jit_inode = known->jit_inode };
+				       .dump = { .path = known->jit_path,
+						 .major = known->jit_major,
+						 .minor = known->jit_minor,
+						 .inode = known->jit_inode } };
 	return true;
 }
 

@@ -64,9 +64,9 @@ char *cached_file(struct cached_files *cached, const struct build_id *id, enum c
 	if (fd >= 0)
 		close(fd);
 	else if (err.len)
-		str_addf(why, "%s/%s", build_cache_dir(cache), err.s);
+		str_addf(why, "%s%s/%s", why->len ? "; " : "", build_cache_dir(cache), err.s);
 	else if (cached && cached->refused.len)
-		str_add(why, cached->refused.s);
+		str_addf(why, "%s%s", why->len ? "; " : "", cached->refused.s);
 	str_release(&err);
 	return path;
 }

@@ -13,7 +13,8 @@ struct cached_files *cached_files_new(const struct sym_options *options); /* not
 void cached_files_free(struct cached_files *cached); /* NULL is nothing */
 /*
  * Path in the cache of the file of that kind, which does have that build-id; the caller frees. NULL: there is none;
- * why, if that is worth saying: what is there is stale, or somebody else's. cached NULL: nothing is cached.
+ * why gets one more clause, if that is worth saying: what is there is stale, or somebody else's. cached NULL: nothing
+ * is cached.
  */
 char *cached_file(struct cached_files *cached, const struct build_id *id, enum cache_kind kind, struct str *why);
 /*

@@ -45,12 +45,11 @@ static int check(int fd, const char *path, const struct code_rules *rules, const
 		 struct str *err)
 {
 	int64_t written_ns = timespec_ns(&st->st_mtim);
-	const struct mapped_file mapped = { .major = rules->major, .minor = rules->minor, .inode = rules->inode };
 	int rc = check_owner(path, rules, st, err);
 
 	if (rc)
 		return rc;
-	if (rules->inode && !mapped_file_is(&mapped, fd, st, NULL))
+	if (rules->mapped.inode && !mapped_file_is(&rules->mapped, fd, st, NULL))
 		return fail(err, -ESTALE, "%s: another file than the one that was mapped", path);
 	if (rules->not_before_ns && written_ns + PROCESS_CLOCK_SLACK_NS < rules->not_before_ns)
 		return fail(err, -ESTALE,

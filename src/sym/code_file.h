@@ -20,9 +20,7 @@ struct code_rules {
 	uint32_t user;
 	int64_t not_before_ns; /* since 1970: what was last written before this is of an earlier process; 0: any */
 	int64_t not_after_ns; /* what was written after this is of a later process, which has its pid now; 0: any */
-	/* The file that the process had mapped; inode 0: any. */
-	uint32_t major, minor;
-	uint64_t inode;
+	struct mapped_file mapped; /* the device and inode of the file that the process had mapped; inode 0: any */
 	int32_t pid; /* that a dump says it is of; 0: any */
 	/* Bytes that may still be read and kept (see code_ranges_spend); each use takes its share off. */
 	uint64_t work_left;

@@ -7,7 +7,7 @@
  *
  * Source: debuginfod_find_debuginfo(3).
  */
-#include "sym/dso_search.h"
+#include "sym/sym_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,18 +20,13 @@ enum {
 };
 #define START_TICK_NS ((int64_t)NS_PER_S / 100) /* start times are in hundredths, rounded down */
 
-struct process_row {
-	struct process_here process;
-	enum { GONE, LIVES, TAKEN_OVER } state; /* taken over: the pid is another process's */
-};
-
 struct processes {
 	const struct sym_options *options;
 	const struct recording_info *recording;
 	const char *procfs;
 	bool asked, can_be_here; /* the recording is of this machine */
-	uint64_t mount_namespace, root_device, root_inode; /* of this process */
-	struct process_row **v;
+	struct process_view view; /* of this process */
+	struct process_here **v;
 	size_t n, cap;
 	struct index by_pid;
 };
@@ -47,7 +44,7 @@ struct processes *processes_new(const struct sym_options *options, const struct 
 void processes_free(struct processes *processes)
 {
 	for (size_t i = 0; i < processes->n; i++) {
-		free(processes->v[i]->process.root);
+		free(processes->v[i]->root);
 		free(processes->v[i]);
 	}
 	free(processes->v);
@@ -55,78 +52,77 @@ void processes_free(struct processes *processes)
 	free(processes);
 }
 
-/* ---- this process and this machine ---- */
-
-static uint64_t inode_of(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) ? 0 : st.st_ino;
-}
-
-static void look_at_self(struct processes *processes)
-{
-	const struct sym_options *options = processes->options;
-	const char *host = processes->recording->info->hostname;
-	char *path = xasprintf("%s/sys/kernel/hostname", processes->procfs);
-	struct str here = STR_INIT;
-	struct stat st;
-
-	processes->asked = true;
-	read_line_file(path, &here);
-	free(path);
-	/* A tree that stands for another machine has no processes. */
-	processes->can_be_here = !(options->symfs && options->symfs[0] && strcmp(options->symfs, "/")) &&
-				 !(host && here.len && strcmp(host, here.s) != 0);
-	str_release(&here);
-	path = xasprintf("%s/self/ns/mnt", processes->procfs);
-	processes->mount_namespace = inode_of(path);
-	free(path);
-	if (!stat("/", &st)) {
-		processes->root_device = st.st_dev;
-		processes->root_inode = st.st_ino;
-	}
-}
-
 /* ---- one process ---- */
 
-static bool read_of(const struct processes *processes, int32_t pid, const char *name, struct str *text)
+/* Reads what a process, whose folder in /proc this is, sees below a root. false: that is out of this user's reach. */
+static bool read_view(struct process_view *view, const char *folder, const char *root)
 {
-	char *path = xasprintf("%s/%d/%s", processes->procfs, (int)pid, name);
-	int rc = read_text_file(path, text);
+	char *path = xasprintf("%s/ns/mnt", folder);
+	struct stat st;
 
+	view->mount_namespace = stat(path, &st) ? 0 : st.st_ino;
 	free(path);
-	return !rc;
+	if (stat(root, &st))
+		return false;
+	view->root_device = st.st_dev;
+	view->root_inode = st.st_ino;
+	return true;
 }
 
-/* The last number of a line "NAME:\t1\t2" of /proc/PID/status, or its n-th, from 1. */
-static bool status_number(const char *status, const char *name, unsigned nth, int64_t *value)
+static bool sees_the_same(const struct process_view *a, const struct process_view *b)
 {
-	const char *line = strstr(status, name), *at, *next;
-	char *end;
-	unsigned n = 0;
+	return a->mount_namespace == b->mount_namespace && a->root_device == b->root_device &&
+	       a->root_inode == b->root_inode;
+}
 
-	if (!line || (line != status && line[-1] != '\n'))
+/* Takes the path of the root over. */
+static bool take_root(struct process_here *process, const char *folder, char *root)
+{
+	if (!read_view(&process->view, folder, root)) {
+		free(root);
 		return false;
-	for (at = line + strlen(name); *at == '\t' || *at == ' '; at = next) {
-		*value = strtoll(at, &end, 10);
-		next = end;
-		if (next == at || ++n == nth)
-			break;
 	}
-	return n && (!nth || n == nth);
+	process->root = root;
+	return true;
+}
+
+/* Takes the root of the process's first thread, or, where that has ended, of another one. */
+static void find_root(struct process_here *process, const char *folder)
+{
+	char *tasks = xasprintf("%s/task", folder);
+	struct dirent *entry;
+	DIR *dir = NULL;
+
+	if (!take_root(process, folder, xasprintf("%s/root", folder)))
+		dir = opendir(tasks);
+	for (unsigned i = 0; dir && i < THREADS_MAX && (entry = readdir(dir)); i++)
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+		    take_root(process, folder, xasprintf("%s/%s/root", tasks, entry->d_name)))
+			break;
+	if (dir)
+		closedir(dir);
+	free(tasks);
+}
+
+/* The value of a line "NAME:\t1\t2" of /proc/PID/status; "": there is no such line. key: with the bytes around NAME. */
+static const char *status_value(const char *status, const char *key)
+{
+	const char *line = strstr(status, key);
+
+	return line ? line + strlen(key) : "";
 }
 
 static bool take_status(struct process_here *process, const char *status)
 {
-	int64_t group, own, user;
+	const char *ns_pid = status_value(status, "\nNSpid:\t");
 
-	if (strstr(status, "\nState:\tZ") || !status_number(status, "Tgid:", 1, &group) ||
-	    group != process->pid || !status_number(status, "Uid:", 2, &user))
+	if (strstr(status, "\nState:\tZ") || strtol(status_value(status, "\nTgid:\t"), NULL, 10) != process->pid ||
+	    sscanf(status_value(status, "\nUid:\t"), "%*u %" SCNu32, &process->user) != 1)
 		return false;
-	/* Kernels before 4.1 don't tell. */
-	process->ns_pid = status_number(status, "NSpid:", 0, &own) ? (int32_t)own : process->pid;
-	process->user = (uint32_t)user;
+	/* The last of them is the one in its own namespace. Kernels before 4.1 don't tell. */
+	process->ns_pid = process->pid;
+	for (char *end; isdigit((unsigned char)*ns_pid); ns_pid = end + (*end == '\t'))
+		process->ns_pid = (int32_t)strtol(ns_pid, &end, 10);
 	return true;
 }
 
@@ -155,51 +151,17 @@ static bool take_start(struct process_here *process, const char *stat)
 	return true;
 }
 
-static bool take_root(struct process_here *process, char *path)
+/* Reads a text of the process with `take`, which says whether it could be used. */
+static bool read_of(struct process_here *process, const char *folder, const char *name,
+		    bool (*take)(struct process_here *process, const char *text))
 {
-	char *folder = xasprintf("%s/", path);
-	struct stat st;
-	bool there = !stat(folder, &st);
+	char *path = xasprintf("%s/%s", folder, name);
+	struct str text = STR_INIT;
+	bool taken = !read_text_file(path, &text) && take(process, text.s);
 
-	free(folder);
-	if (!there) {
-		free(path);
-		return false;
-	}
-	process->root = path;
-	process->root_device = st.st_dev;
-	process->root_inode = st.st_ino;
-	return true;
-}
-
-/* Takes the root of the process's first thread, or, where that has ended, of another one. */
-static void find_root(const struct processes *processes, struct process_here *process)
-{
-	char *tasks = xasprintf("%s/%d/task", processes->procfs, (int)process->pid);
-	struct dirent *entry;
-	DIR *dir = NULL;
-
-	if (!take_root(process, xasprintf("%s/%d/root", processes->procfs, (int)process->pid)))
-		dir = opendir(tasks);
-	for (unsigned i = 0; dir && i < THREADS_MAX && (entry = readdir(dir)); i++)
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    take_root(process, xasprintf("%s/%s/root", tasks, entry->d_name)))
-			break;
-	if (dir)
-		closedir(dir);
-	free(tasks);
-}
-
-static void take_view(const struct processes *processes, struct process_here *process)
-{
-	char *path = xasprintf("%s/%d/ns/mnt", processes->procfs, (int)process->pid);
-
-	process->mount_namespace = inode_of(path);
+	str_release(&text);
 	free(path);
-	process->elsewhere = process->root &&
-			     (process->mount_namespace != processes->mount_namespace ||
-			      process->root_device != processes->root_device ||
-			      process->root_inode != processes->root_inode);
+	return taken;
 }
 
 /* Is what has the pid now what had it then? */
@@ -216,92 +178,96 @@ static bool is_recorded(const struct processes *processes, const struct process_
 	       (!written_ns || process->start_ns + START_TICK_NS <= written_ns);
 }
 
-static void look_at(const struct processes *processes, struct process_row *row)
+static void look_at(const struct processes *processes, struct process_here *process)
 {
-	struct process_here *process = &row->process;
-	struct str status = STR_INIT, stat = STR_INIT;
-	bool there = read_of(processes, process->pid, "status", &status) &&
-		     read_of(processes, process->pid, "stat", &stat) &&
-		     take_status(process, status.s) && take_start(process, stat.s);
+	char *folder = xasprintf("%s/%d", processes->procfs, (int)process->pid);
 
-	str_release(&status);
-	str_release(&stat);
-	if (there && is_recorded(processes, process)) {
-		row->state = LIVES;
-		find_root(processes, process);
-		take_view(processes, process);
-	} else if (there) {
-		row->state = TAKEN_OVER;
-	}
+	process->lives = read_of(process, folder, "status", take_status) &&
+			 read_of(process, folder, "stat", take_start) && is_recorded(processes, process);
+	if (process->lives)
+		find_root(process, folder);
+	process->elsewhere = process->root && !sees_the_same(&process->view, &processes->view);
+	free(folder);
 }
 
 /* ---- what is asked ---- */
 
-static const struct process_row *row_of(struct processes *processes, int32_t pid)
+/* Looks at this process and this machine. */
+static void look_at_self(struct processes *processes)
+{
+	const struct sym_options *options = processes->options;
+	const char *host = processes->recording->info->hostname;
+	char *path = xasprintf("%s/sys/kernel/hostname", processes->procfs);
+	char *self = xasprintf("%s/self", processes->procfs);
+	struct str here = STR_INIT;
+
+	processes->asked = true;
+	read_line_file(path, &here);
+	/* A tree that stands for another machine has no processes. */
+	processes->can_be_here = !(options->symfs && options->symfs[0] && strcmp(options->symfs, "/")) &&
+				 !(host && here.len && strcmp(host, here.s) != 0);
+	read_view(&processes->view, self, "/");
+	str_release(&here);
+	free(self);
+	free(path);
+}
+
+/* NULL: it is not looked at. */
+static const struct process_here *look(struct processes *processes, int32_t pid)
 {
 	uint64_t hash = hash_word((uint32_t)pid);
-	struct process_row *row;
+	struct process_here *process;
 	uint32_t i;
 
 	if (!processes->asked)
 		look_at_self(processes);
 	if (!processes->can_be_here || pid <= 0)
 		return NULL;
-	if (INDEX_FIND(&processes->by_pid, hash, i, processes->v[i]->process.pid == pid))
+	if (INDEX_FIND(&processes->by_pid, hash, i, processes->v[i]->pid == pid))
 		return processes->v[i];
 	if (processes->n == PROCESSES_MAX)
 		return NULL;
-	row = xcalloc(1, sizeof(*row));
-	row->process.pid = pid;
-	look_at(processes, row);
+	process = xcalloc(1, sizeof(*process));
+	process->pid = pid;
+	look_at(processes, process);
 	index_add(&processes->by_pid, hash, (uint32_t)processes->n);
 	VEC_GROW(processes->v, processes->n, processes->cap);
-	processes->v[processes->n++] = row;
-	return row;
+	processes->v[processes->n++] = process;
+	return process;
 }
 
-const struct process_here *processes_get(struct processes *processes, int32_t pid)
+const struct process_here *processes_get(struct processes *processes, int32_t pid, int64_t *taken_over_ns)
 {
-	const struct process_row *row = row_of(processes, pid);
+	const struct process_here *process = look(processes, pid);
+	bool lives = process && process->lives;
 
-	return row && row->state == LIVES ? &row->process : NULL;
+	if (taken_over_ns)
+		*taken_over_ns = process && !lives ? process->start_ns : 0;
+	return lives ? process : NULL;
 }
 
-int64_t processes_taken_over(struct processes *processes, int32_t pid)
-{
-	const struct process_row *row = row_of(processes, pid);
-
-	return row && row->state == TAKEN_OVER ? row->process.start_ns : 0;
-}
-
-static bool sees_the_same(const struct process_here *a, const struct process_here *b)
-{
-	return a->mount_namespace == b->mount_namespace && a->root_device == b->root_device &&
-	       a->root_inode == b->root_inode;
-}
-
-static void add_view(const struct process_here *process, const struct process_here **v, size_t *n)
-{
-	for (size_t i = 0; i < *n; i++)
-		if (sees_the_same(v[i], process))
-			return;
-	v[(*n)++] = process;
-}
-
-size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
-			   const struct process_here **v, size_t max)
+void processes_elsewhere(struct processes *processes, const struct dso *dso,
+			 struct mapping_seen seen[PROCESSES_SEEN_MAX], struct mapped_file *file)
 {
 	const struct sym_processes *recorded = processes->options->processes;
+	const struct process_here *views[PROCESSES_SEEN_MAX];
 	int32_t pids[MAPPERS_MAX];
-	size_t n_pids = 0, n = 0;
+	size_t n_pids = 0, n = 0, i;
 
 	if (recorded)
 		n_pids = recorded->mappers(recorded->context, dso, pids, MAPPERS_MAX);
-	for (size_t i = 0; i < n_pids && n < max; i++) {
-		const struct process_here *process = processes_get(processes, pids[i]);
+	for (size_t pid = 0; pid < n_pids && n < PROCESSES_SEEN_MAX; pid++) {
+		const struct process_here *process = processes_get(processes, pids[pid], NULL);
 
-		if (process && process->elsewhere)
-			add_view(process, v, &n);
+		if (!process || !process->elsewhere)
+			continue;
+		for (i = 0; i < n && !sees_the_same(&views[i]->view, &process->view); i++)
+			;
+		if (i == n)
+			views[n++] = process;
 	}
-	return n;
+	file->seen = seen;
+	file->n_seen = n;
+	for (i = 0; i < n; i++) /* the newest process comes first there, and last here */
+		seen[n - 1 - i] = (struct mapping_seen){ .root = views[i]->root };
 }

@@ -19,14 +19,20 @@
 /* File times are those of the last tick, and start times are in hundredths: both may be so much too early. */
 #define PROCESS_CLOCK_SLACK_NS 20000000LL
 
+/* Equal ones see the same files. */
+struct process_view {
+	uint64_t mount_namespace, root_device, root_inode;
+};
+
 struct process_here {
 	int32_t pid;
 	int32_t ns_pid; /* as it knows itself, and names its files */
 	uint32_t user; /* its effective one */
-	int64_t start_ns; /* when it began, since 1970 */
+	bool lives; /* and is the recorded one */
+	int64_t start_ns; /* when what has the pid now began, since 1970; 0: nothing has */
 	char *root; /* "/proc/12/root", or that of one of its threads; NULL: out of this user's reach */
+	struct process_view view;
 	bool elsewhere; /* what it sees below / is not what this process sees there */
-	uint64_t mount_namespace, root_device, root_inode; /* equal ones see the same */
 };
 
 struct processes; /* what was asked is remembered */
@@ -34,15 +40,17 @@ struct processes; /* what was asked is remembered */
 /* options and recording are borrowed. */
 struct processes *processes_new(const struct sym_options *options, const struct recording_info *recording);
 void processes_free(struct processes *processes);
-/* The recorded process of this pid, or NULL: it lives no more, or that can't be told. */
-const struct process_here *processes_get(struct processes *processes, int32_t pid);
-/* Since when another process has the pid, as nanoseconds since 1970; 0: none has. */
-int64_t processes_taken_over(struct processes *processes, int32_t pid);
 /*
- * Living processes that had the dso mapped, or their relatives, with a root other than this process's; one for
- * each that sees other files. At most max; how many.
+ * The recorded process of this pid, or NULL: it lives no more, or that can't be told. *taken_over_ns (may be NULL):
+ * since when another process has the pid, as nanoseconds since 1970; 0: none has.
  */
-size_t processes_elsewhere(struct processes *processes, const struct dso *dso,
-			   const struct process_here **v, size_t max);
+const struct process_here *processes_get(struct processes *processes, int32_t pid, int64_t *taken_over_ns);
+/*
+ * Says in file->seen which living processes had the dso mapped, or their relatives, with a root other than this
+ * process's: one for each that sees other files, in this room for them.
+ */
+enum { PROCESSES_SEEN_MAX = 8 };
+void processes_elsewhere(struct processes *processes, const struct dso *dso,
+			 struct mapping_seen seen[PROCESSES_SEEN_MAX], struct mapped_file *file);
 
 #endif

@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOURCES_MAX = 16, ROOTS_MAX = 8 };
+enum { SOURCES_MAX = 16 };
 
 static int read_map(struct dso_names *names, struct names_slot *slot, const char *path, struct code_rules *rules,
 		    struct str *err)
@@ -109,6 +109,14 @@ struct code_sources {
 
 /* ---- where they may be ---- */
 
+/* The folder that paths of a process are below; NULL: of one that lives no more, or sees what this process does. */
+static const char *root_of(const struct symbols *symbols, const struct process_here *process)
+{
+	const char *symfs = symbols->options.symfs;
+
+	return process && process->elsewhere ? process->root : symfs ? symfs : "";
+}
+
 static bool is_known(const struct code_sources *sources, const struct code_source *source)
 {
 	for (size_t i = 0; source->stat.st_ino && i < sources->n; i++)
@@ -160,58 +168,53 @@ static void add_named(struct code_sources *sources, const struct symbols *symbol
 	}
 }
 
-/* The dump that the process had mapped, as seen below a root. */
-static void add_mapped(struct code_sources *sources, const struct sym_process *process, const char *root,
-		       int32_t pid, bool own)
+/* Adds the dump that a process had mapped, below the root of one that has it, or of this process. */
+static void add_mapped(struct code_sources *sources, const struct mapped_file *dump, const char *root, bool own)
 {
-	struct code_source *source = add(sources, &code_kinds[KIND_DUMP],
-					 xasprintf("%s%s", root, process->jit_path), pid, own);
+	struct code_source *source = add(sources, &code_kinds[KIND_DUMP], xasprintf("%s%s", root, dump->path),
+					 jit_dump_pid(dump->path), own);
 
 	if (!source)
 		return;
-	source->rules.major = process->jit_major;
-	source->rules.minor = process->jit_minor;
-	source->rules.inode = process->jit_inode;
+	source->rules.mapped = (struct mapped_file){ .major = dump->major, .minor = dump->minor,
+						     .inode = dump->inode };
 }
 
 static void find_mapped(struct code_sources *sources, struct symbols *symbols, const struct dso *dso)
 {
-	const struct process_here *here = processes_get(symbols->processes, dso->pid);
-	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
+	const struct process_here *here = processes_get(symbols->processes, dso->pid, NULL);
 	const struct sym_processes *recorded = symbols->options.processes;
-	const struct process_here *roots[ROOTS_MAX];
-	struct sym_process about = { .jit_path = NULL };
+	struct mapping_seen seen[PROCESSES_SEEN_MAX];
+	struct sym_process about = { .exited = false };
+	struct mapped_file *dump = &about.dump;
 	int32_t pid;
-	size_t n;
 
 	if (recorded)
 		recorded->process(recorded->context, dso->pid, &about);
-	pid = about.jit_path ? jit_dump_pid(about.jit_path) : -1;
+	pid = dump->path ? jit_dump_pid(dump->path) : -1;
 	/* A dump that is named after another process has nothing to say of this one. */
 	if (pid < 0 || (here && pid != here->ns_pid && pid != here->pid))
 		return;
-	n = processes_elsewhere(symbols->processes, dso, roots, ROOTS_MAX);
-	for (size_t i = 0; i < n; i++)
-		add_mapped(sources, &about, roots[i]->root, pid, true);
-	add_mapped(sources, &about, symfs, pid, !n);
+	processes_elsewhere(symbols->processes, dso, seen, dump);
+	for (size_t i = dump->n_seen; i-- > 0;)
+		add_mapped(sources, dump, seen[i].root, true);
+	add_mapped(sources, dump, root_of(symbols, NULL), !dump->n_seen);
 }
 
 /* By the process's number. */
 static void find_named(struct code_sources *sources, struct symbols *symbols, int32_t pid)
 {
-	const struct process_here *here = processes_get(symbols->processes, pid);
-	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
+	const struct process_here *here = processes_get(symbols->processes, pid, &sources->rules.not_after_ns);
 
 	sources->rules.anyone = symbols->options.force;
-	sources->rules.not_after_ns = processes_taken_over(symbols->processes, pid);
 	if (here) {
 		sources->rules.user_known = true;
 		sources->rules.user = here->user;
 		sources->rules.not_before_ns = here->start_ns;
 	}
 	if (here && (here->elsewhere || here->ns_pid != here->pid))
-		add_named(sources, symbols, here->elsewhere ? here->root : symfs, here->ns_pid, true);
-	add_named(sources, symbols, symfs, pid, !sources->first);
+		add_named(sources, symbols, root_of(symbols, here), here->ns_pid, true);
+	add_named(sources, symbols, root_of(symbols, NULL), pid, !sources->first);
 }
 
 /* ---- which is taken ---- */
@@ -263,9 +266,9 @@ static bool try_source(struct symbols *symbols, struct dso_names *names, struct 
 bool code_has_dump(const struct symbols *symbols, const struct dso *dso)
 {
 	const struct sym_processes *recorded = symbols->options.processes;
-	struct sym_process about = { .jit_path = NULL };
+	struct sym_process about = { .exited = false };
 
-	return recorded && recorded->process(recorded->context, dso->pid, &about) && about.jit_path;
+	return recorded && recorded->process(recorded->context, dso->pid, &about) && about.dump.path;
 }
 
 bool code_has_times(const struct symbols *symbols, const struct dso *dso)
@@ -432,9 +435,8 @@ const struct names_source source_code = {
 
 static bool is_not_elf(const struct symbols *symbols, const struct dso *dso)
 {
-	const struct process_here *here = processes_get(symbols->processes, dso->code.pid);
-	const char *symfs = symbols->options.symfs ? symbols->options.symfs : "";
-	char *path = xasprintf("%s%s", here && here->elsewhere ? here->root : symfs, dso->path);
+	const struct process_here *here = processes_get(symbols->processes, dso->code.pid, NULL);
+	char *path = xasprintf("%s%s", root_of(symbols, here), dso->path);
 	char magic[SELFMAG];
 	struct str ignored = STR_INIT;
 	struct stat st;

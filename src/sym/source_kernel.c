@@ -238,8 +238,8 @@ static void begin_list(struct symbols *symbols, struct dso_names *names)
 static bool try_copies(struct symbols *symbols, struct dso_names *names, struct names_slot *slot,
 		       const struct build_id *id, struct str *why)
 {
-	struct str refused = STR_INIT, ignored = STR_INIT;
-	char *path = cached_file(symbols->cached, id, CACHE_KALLSYMS, &refused);
+	struct str ignored = STR_INIT;
+	char *path = cached_file(symbols->cached, id, CACHE_KALLSYMS, why);
 	bool found = path && read_kernel(symbols, names, slot, path, &ignored);
 	uint64_t slide;
 	char *folder = found ? NULL : kcore_copy_of(symbols, names->dso, &slide);
@@ -250,10 +250,7 @@ static bool try_copies(struct symbols *symbols, struct dso_names *names, struct 
 		found = read_kernel(symbols, names, slot, path, &ignored);
 	}
 	free(folder);
-	if (refused.len)
-		str_addf(why, "%s%s", why->len ? "; " : "", refused.s);
 	free(path);
-	str_release(&refused);
 	str_release(&ignored);
 	return found;
 }

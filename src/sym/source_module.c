@@ -79,7 +79,6 @@ static void choose_list(struct symbols *symbols, const struct dso *dso,
 		modules->path = procfs_path(symbols, "kallsyms");
 		modules->here = true;
 	} else {
-		struct str refused = STR_INIT;
 		uint64_t slide;
 		char *folder = kcore_copy_of(symbols, dso, &slide);
 
@@ -87,11 +86,8 @@ static void choose_list(struct symbols *symbols, const struct dso *dso,
 		if (folder)
 			modules->path = xasprintf("%s/kallsyms", folder);
 		else
-			modules->path = cached_file(symbols->cached, &id, CACHE_KALLSYMS, &refused);
+			modules->path = cached_file(symbols->cached, &id, CACHE_KALLSYMS, &modules->why);
 		free(folder);
-		if (refused.len)
-			str_addf(&modules->why, "%s%s", modules->why.len ? "; " : "", refused.s);
-		str_release(&refused);
 	}
 }
 

@@ -21,10 +21,7 @@
 /* Facts that the recording has about a process that it calls by this pid. */
 struct sym_process {
 	bool exited; /* all of its threads have, the first one among them */
-	/* The jit-*.dump that it mapped last, as recorded; NULL: none. inode 0: not known. */
-	const char *jit_path;
-	uint32_t jit_major, jit_minor;
-	uint64_t jit_inode;
+	struct mapped_file dump; /* the jit-*.dump that it mapped last; path NULL: none */
 };
 
 /* Answers about the recording's processes, by whoever knows them. */

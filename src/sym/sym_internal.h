@@ -1,7 +1,7 @@
 /*
  * sym_internal: what the files of sym/ hand each other. Private to sym/.
  *
- *   dso_file.c debug_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
+ *   dso_file.c debuginfod.c vdso_file.c   which file (symfs, cache, build-id, debuglink)
  *   processes.c            whose process still lives, and below which root its files are
  *   code_file.c            whether to believe a map or dump of code made at run time
  *   elf_symbols.c          symbols of an ELF file
@@ -147,6 +147,14 @@ void dso_files_find(const struct sym_options *options, struct elf_files *elf_fil
 		    const struct recording_info *recording, struct processes *processes, const struct dso *dso,
 		    struct dso_files *files);
 void dso_files_release(struct dso_files *files);
+
+/* ---- debuginfod.c ---- */
+/*
+ * Asks the servers of $DEBUGINFOD_URLS for the file, or for its debug file. 0 and a path that the caller
+ * frees; a negative errno with a sentence. -ETIME: the time for all files is used up.
+ */
+int debuginfod_fetch(const struct sym_options *options, const struct build_id *id, const char *name,
+		     bool debug, char **path, struct str *err);
 
 /* ---- perf_map.c ---- */
 struct code_rules; /* code_file.h */

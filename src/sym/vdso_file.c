@@ -4,7 +4,7 @@
  *
  * Source: vdso(7), memfd_create(2).
  */
-#include "sym/dso_search.h"
+#include "sym/sym_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

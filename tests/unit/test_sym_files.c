@@ -3,7 +3,8 @@
  * each different from what was recorded in one way.
  */
 #include "elf_builder.h"
-#include "sym/dso_search.h"
+#include "sym/cached_files.h"
+#include "sym/sym_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
