@@ -243,7 +243,7 @@ size_t elf_module_places(const struct elf_file *file, uint64_t **places);
 bool elf_build_id_of_fd(int fd, struct build_id *id);
 /* The same; of a packed file (.ko.xz) that of what is packed in it, which costs unpacking it. */
 bool elf_build_id_of_file(int fd, struct build_id *id);
-/* The same of an image in memory, such as the vDSO. */
+/* The same of an image in memory. */
 bool elf_build_id_of_image(const void *image, size_t bytes, struct build_id *id);
 /* The same of notes in this machine's byte order, as /sys/kernel/notes has them; align: 4 or 8. */
 bool elf_build_id_of_notes(const void *bytes, size_t size, size_t align, struct build_id *id);

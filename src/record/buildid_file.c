@@ -7,13 +7,10 @@
  */
 #include "elf/elf.h"
 #include "record/buildid_reader.h"
-#include "record/line_reader.h"
 #include "record/record.h"
+#include "sym/sym.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -70,52 +67,18 @@ static bool read_file(const struct kern *kern, const struct buildid_packet *pack
 
 /* ---- the vDSO: one image for all 64-bit processes, pstat's own among them ---- */
 
-static size_t vdso_bytes(const struct kern *kern, uint64_t start)
-{
-	struct line_reader *reader = xmalloc(sizeof(*reader));
-	char *path = xasprintf("%s/self/maps", kern->host.procfs);
-	char *begin = xasprintf("%llx-", (unsigned long long)start), *line;
-	uint64_t end = 0;
-
-	if (!line_reader_open(reader, AT_FDCWD, path)) {
-		while (!end && (line = line_reader_next(reader)) != NULL) {
-			if (strncmp(line, begin, strlen(begin)) || !strstr(line, "[vdso]"))
-				continue;
-			line[strcspn(line, " ")] = '\0';
-			if (parse_u64(line + strlen(begin), 16, &end) || end < start)
-				end = 0;
-		}
-		line_reader_close(reader);
-	}
-	free(reader);
-	free(begin);
-	free(path);
-	return end ? (size_t)(end - start) : 0;
-}
-
-static int copy_in_memory(const void *bytes, size_t n)
-{
-	int fd = memfd_create("pstat-vdso", MFD_CLOEXEC);
-
-	if (fd >= 0 && write_all(fd, bytes, n)) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
 static bool read_vdso(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
 		      int *held)
 {
-	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
-	size_t bytes = start ? vdso_bytes(kern, start) : 0;
+	int fd = vdso_file_open();
+	bool found = fd >= 0 && elf_build_id_of_fd(fd, &reply->id);
 
-	(void)packet;
-	if (!bytes || !elf_build_id_of_image((const void *)start, bytes, &reply->id))
-		return false;
-	if (packet->question.hold)
-		*held = copy_in_memory((const void *)start, bytes);
-	return true;
+	(void)kern;
+	if (found && packet->question.hold)
+		*held = fd;
+	else if (fd >= 0)
+		close(fd);
+	return found;
 }
 
 /* ---- kernel and modules: notes in sysfs ---- */

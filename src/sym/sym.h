@@ -304,6 +304,8 @@ bool jitdump_unwind(struct jitdump *dump, uint64_t piece, struct str *eh_frame);
  * there is just one; NULL: it can't be had. The first call is to be made before there are other threads that may.
  */
 const char *vdso_file_path(void);
+/* The same as a descriptor of its own, for the caller to close; -1: it can't be had. */
+int vdso_file_open(void);
 
 /* ---- demangle: OCaml; C++, Rust and D by a library; demangle_none.c where it was left out ---- */
 /*

@@ -35,7 +35,7 @@ static size_t vdso_bytes(unsigned long start)
 	return bytes;
 }
 
-static char *vdso_copy(void)
+int vdso_file_open(void)
 {
 	unsigned long start = getauxval(AT_SYSINFO_EHDR);
 	size_t bytes = start ? vdso_bytes(start) : 0;
@@ -43,23 +43,22 @@ static char *vdso_copy(void)
 	int fd;
 
 	if (!bytes || bytes > VDSO_BYTES_MAX)
-		return NULL;
+		return -1;
 	memcpy(&image, &start, sizeof(image));
 	fd = memfd_create("vdso", MFD_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	if (write_all(fd, image, bytes)) {
+	if (fd >= 0 && write_all(fd, image, bytes)) {
 		close(fd);
-		return NULL;
+		fd = -1;
 	}
-	return xasprintf("/proc/self/fd/%d", fd);
+	return fd;
 }
 
 const char *vdso_file_path(void)
 {
 	static char *path; /* one process has one vdso */
+	int fd = path ? -1 : vdso_file_open();
 
-	if (!path)
-		path = vdso_copy();
+	if (fd >= 0)
+		path = xasprintf("/proc/self/fd/%d", fd);
 	return path;
 }
