@@ -83,18 +83,6 @@ static bool read_vdso(const struct kern *kern, const struct buildid_packet *pack
 
 /* ---- kernel and modules: notes in sysfs ---- */
 
-/* "/lib/modules/6.1.0/kernel/fs/jbd2-x.ko.xz" or "[jbd2_x]" -> "jbd2_x"; the caller frees. */
-static char *module_name(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path + (*path == '[');
-	const char *end = strstr(base, slash ? ".ko" : "]");
-	char *name = xstrndup(base, end ? (size_t)(end - base) : strlen(base));
-
-	for (char *c = name; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-	return name;
-}
-
 bool buildid_of_notes(const char *path, struct build_id *id)
 {
 	struct str text = STR_INIT;
@@ -107,7 +95,7 @@ bool buildid_of_notes(const char *path, struct build_id *id)
 static bool read_module(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
 			int *held)
 {
-	char *name = module_name(packet->path);
+	char *name = module_name_of(packet->path);
 	char *path = xasprintf("%s/module/%s/notes/.note.gnu.build-id", kern->host.sysfs, name);
 	bool found = buildid_of_notes(path, &reply->id);
 

@@ -10,6 +10,7 @@
 #include "record/synth.h"
 
 #include "record/line_reader.h"
+#include "space/space.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -176,14 +177,9 @@ static void read_modules(struct line_reader *reader, const struct kern *kern,
 /* "kernel/fs/ext4/jbd2-x.ko.xz" -> the module jbd2_x, or NULL. */
 static struct loaded_module *module_of_file(const struct loaded_modules *modules, const char *file)
 {
-	const char *slash = strrchr(file, '/'), *base = slash ? slash + 1 : file;
-	const char *end = strstr(base, ".ko");
-	struct loaded_module key = { .name = xstrndup(base, end ? (size_t)(end - base) : strlen(base)) };
-	struct loaded_module *found;
+	struct loaded_module key = { .name = module_name_of(file) };
+	struct loaded_module *found = bsearch(&key, modules->v, modules->n, sizeof(*modules->v), by_name);
 
-	for (char *c = key.name; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-	found = bsearch(&key, modules->v, modules->n, sizeof(*modules->v), by_name);
 	free(key.name);
 	return found;
 }

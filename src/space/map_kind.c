@@ -81,21 +81,27 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "/lib/modules/6.1/kernel/fs/ext4/jbd2-x.ko.xz" -> "[jbd2_x]", as /proc/modules has it. */
+char *module_name_of(const char *path)
+{
+	const char *base = base_name(path);
+	char *name = xstrdup(base + (*base == '['));
+
+	name[strcspn(name, ".]")] = '\0';
+	for (char *at = name; (at = strchr(at, '-')) != NULL;)
+		*at = '_';
+	return name;
+}
+
+/* "/lib/modules/6.1/kernel/fs/ext4/jbd2-x.ko.xz" -> "[jbd2_x]" */
 static void add_module(struct str *name, const char *path)
 {
-	const char *base = base_name(path), *ko = strstr(base, ".ko");
-	size_t len = ko ? (size_t)(ko - base) : strlen(base);
+	const char *base = base_name(path);
+	char *bare = module_name_of(path);
+	char *shown = *base == '[' || !strstr(base, ".ko") ? xstrdup(base) : xasprintf("[%s]", bare);
 
-	if (*base == '[' || !ko) {
-		str_add_printable(name, base, strlen(base));
-		return;
-	}
-	str_addc(name, '[');
-	str_add_printable(name, base, len);
-	str_addc(name, ']');
-	for (char *at = name->s; (at = strchr(at, '-')) != NULL;)
-		*at = '_';
+	str_add_printable(name, shown, strlen(shown));
+	free(shown);
+	free(bare);
 }
 
 char *dso_name_new(enum dso_kind kind, const char *path, int32_t pid)

@@ -73,6 +73,11 @@ enum dso_kind map_kind_user(const char *path, bool executable, uint32_t flags);
  * may stand: "[kernel.kallsyms]_text") or a module.
  */
 enum dso_kind map_kind_kernel(const char *path, bool guest, size_t *name_bytes);
+/*
+ * "[ext4]", "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz" -> "ext4", with _ for -, as /proc/modules and lists of symbols
+ * have it; the caller frees.
+ */
+char *module_name_of(const char *path);
 /* Heap text: the name for people. pid: DSO_ANON's. */
 char *dso_name_new(enum dso_kind kind, const char *path, int32_t pid);
 /* PID of ".../jitted-PID-N.so", or -1. */

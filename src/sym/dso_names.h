@@ -324,8 +324,6 @@ void source_kernel_expect(struct symbols *symbols, struct dso_names *names);
 
 /* ---- source_module.c ---- */
 void module_names_free(struct module_names *modules);
-/* "[ext4]", "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz" -> "ext4", with _ as lists have it; the caller frees. */
-char *module_name_of(const char *path);
 
 /* ---- source_kcore.c ---- */
 /*

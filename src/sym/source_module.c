@@ -114,21 +114,6 @@ static const struct module_names *module_names(struct symbols *symbols, const st
 	return modules;
 }
 
-char *module_name_of(const char *path)
-{
-	const char *base = strrchr(path, '/');
-	char *name;
-
-	base = base ? base + 1 : path;
-	base += base[0] == '[';
-	name = xstrdup(base);
-	name[strcspn(name, ".]")] = '\0';
-	for (char *at = name; *at; at++)
-		if (*at == '-')
-			*at = '_';
-	return name;
-}
-
 /* One row per address: a module's symbols are in no order, and of equals the last one stays, as in perf. */
 static void put_row(struct symbol_table *table, struct index *by_addr,
 		    const struct module_symbol *symbol, const char *name)
