@@ -40,6 +40,17 @@ enum proof {
 	PROOF_USER, /* of a debug file: the user says so; but the build-id where both have one */
 };
 
+struct dso_search;
+
+/* To add a place: a row, in the order of how sure one can be, its function, and a test in test_sym_files.c. */
+struct file_place {
+	unsigned kinds; /* of dsos: NAMES_OF(kind) | ... */
+	enum proof proof; /* that its function may change */
+	char *(*path)(struct dso_search *search, size_t i);
+	enum cache_kind cached; /* of cached_path */
+	unsigned mapped; /* instead: places of mapped_file.c, where there are living processes with other roots */
+};
+
 struct dso_search {
 	const struct sym_options *options;
 	struct elf_files *elf_files; /* or NULL */
@@ -54,7 +65,8 @@ struct dso_search {
 	struct mapping_seen seen[PROCESSES_SEEN_MAX];
 	struct dso_files *files;
 	bool for_debug; /* its debug file is looked for, not the file itself */
-	enum proof proof; /* that the place demands */
+	const struct file_place *place; /* that is looked at */
+	enum proof proof; /* that it demands */
 	char *emptied; /* a debug file that lies where the file itself was looked for; NULL: none */
 	const char *symfs; /* "" or a folder */
 	/* Known of files->runtime, once it was found: */
@@ -324,31 +336,15 @@ static char *recorded_path(struct dso_search *search, size_t i)
 	return NULL;
 }
 
-static char *cached_path(struct dso_search *search, size_t i, enum cache_kind kind)
+/* A file that is kept as the program may be a debug file, or one that is not stripped. */
+static char *cached_path(struct dso_search *search, size_t i)
 {
 	struct str why = STR_INIT;
-	char *path = i ? NULL : cached_file(search->cached, &search->mapped.build_id, kind, &why);
+	char *path = i ? NULL : cached_file(search->cached, &search->mapped.build_id, search->place->cached, &why);
 
 	report_more(search, &why);
 	str_release(&why);
 	return path;
-}
-
-/* Kept as the program: a debug file, too, or not stripped. Packages of split DWARF, which belong beside it, are not. */
-static char *cached_elf(struct dso_search *search, size_t i)
-{
-	return cached_path(search, i, CACHE_ELF);
-}
-
-/* Kept by a recorder, with the file or without it. */
-static char *cached_debug(struct dso_search *search, size_t i)
-{
-	return cached_path(search, i, CACHE_DEBUG);
-}
-
-static char *cached_vdso(struct dso_search *search, size_t i)
-{
-	return cached_path(search, i, CACHE_VDSO);
 }
 
 static char *own_vdso(struct dso_search *search, size_t i)
@@ -440,13 +436,7 @@ static char *by_name(struct dso_search *search, size_t i)
 	return path;
 }
 
-/* To add a place: a row, in the order of how sure one can be, its function above, and a test in test_sym_files.c. */
-struct file_place {
-	unsigned kinds; /* of dsos: NAMES_OF(kind) | ... */
-	enum proof proof; /* that its function may change */
-	char *(*path)(struct dso_search *search, size_t i);
-	unsigned mapped; /* instead: places of mapped_file.c, where there are living processes with other roots */
-};
+/* ---- the tables ---- */
 
 #define NOT_KERNEL (~NAMES_OF(DSO_KERNEL))
 static const struct file_place runtime_places[] = {
@@ -454,8 +444,8 @@ static const struct file_place runtime_places[] = {
 	{ NOT_KERNEL, PROOF_BUILD_ID, .mapped = MAPPED_HERE },
 	{ NOT_KERNEL, PROOF_SAME, .mapped = MAPPED_IN_ROOT | MAPPED_HERE },
 	{ NOT_KERNEL, PROOF_PATH, .path = recorded_path },
-	{ ~0u, PROOF_BUILD_ID, .path = cached_elf },
-	{ ~0u, PROOF_BUILD_ID, .path = cached_vdso },
+	{ ~0u, PROOF_BUILD_ID, .path = cached_path, .cached = CACHE_ELF },
+	{ ~0u, PROOF_BUILD_ID, .path = cached_path, .cached = CACHE_VDSO },
 	{ NAMES_OF(DSO_VDSO), PROOF_BUILD_ID, .path = own_vdso },
 	{ ~NAMES_OF(DSO_VDSO), PROOF_BUILD_ID, .path = from_server },
 };
@@ -463,11 +453,11 @@ static const struct file_place runtime_places[] = {
 static const struct file_place debug_places[] = {
 	{ ~0u, PROOF_USER, .path = emptied_path },
 	{ ~0u, PROOF_BUILD_ID, .path = by_build_id },
-	{ ~0u, PROOF_BUILD_ID, .path = cached_debug },
+	{ ~0u, PROOF_BUILD_ID, .path = cached_path, .cached = CACHE_DEBUG },
 	{ ~0u, PROOF_CRC, .path = near_by_link },
 	{ ~0u, PROOF_CRC, .path = below_by_link },
 	{ ~0u, PROOF_BUILD_ID, .path = by_name },
-	{ ~0u, PROOF_BUILD_ID, .path = cached_elf },
+	{ ~0u, PROOF_BUILD_ID, .path = cached_path, .cached = CACHE_ELF },
 };
 static const struct file_place debug_server[] = { { ~0u, PROOF_BUILD_ID, .path = from_server } };
 
@@ -476,6 +466,7 @@ static bool look_at(struct dso_search *search, const struct file_place *place)
 	const struct mapped_file *mapped = &search->mapped;
 	char *path;
 
+	search->place = place;
 	search->proof = place->proof;
 	if (place->mapped)
 		return mapped->n_seen && mapped->path[0] == '/' &&

@@ -25,7 +25,7 @@ struct processes {
 	const struct recording_info *recording;
 	const char *procfs;
 	bool asked, can_be_here; /* the recording is of this machine */
-	struct process_view view; /* of this process */
+	struct process_here self; /* its root and what it sees */
 	struct process_here **v;
 	size_t n, cap;
 	struct index by_pid;
@@ -48,40 +48,27 @@ void processes_free(struct processes *processes)
 		free(processes->v[i]);
 	}
 	free(processes->v);
+	free(processes->self.root);
 	index_release(&processes->by_pid);
 	free(processes);
 }
 
 /* ---- one process ---- */
 
-/* Reads what a process, whose folder in /proc this is, sees below a root. false: that is out of this user's reach. */
-static bool read_view(struct process_view *view, const char *folder, const char *root)
+/* Takes the path of a root over, if this user can reach it. folder: of the process in /proc. */
+static bool take_root(struct process_here *process, const char *folder, char *root)
 {
 	char *path = xasprintf("%s/ns/mnt", folder);
 	struct stat st;
 
-	view->mount_namespace = stat(path, &st) ? 0 : st.st_ino;
+	process->view.mount_namespace = stat(path, &st) ? 0 : st.st_ino;
 	free(path);
-	if (stat(root, &st))
-		return false;
-	view->root_device = st.st_dev;
-	view->root_inode = st.st_ino;
-	return true;
-}
-
-static bool sees_the_same(const struct process_view *a, const struct process_view *b)
-{
-	return a->mount_namespace == b->mount_namespace && a->root_device == b->root_device &&
-	       a->root_inode == b->root_inode;
-}
-
-/* Takes the path of the root over. */
-static bool take_root(struct process_here *process, const char *folder, char *root)
-{
-	if (!read_view(&process->view, folder, root)) {
+	if (stat(root, &st)) {
 		free(root);
 		return false;
 	}
+	process->view.root_device = st.st_dev;
+	process->view.root_inode = st.st_ino;
 	process->root = root;
 	return true;
 }
@@ -186,7 +173,7 @@ static void look_at(const struct processes *processes, struct process_here *proc
 			 read_of(process, folder, "stat", take_start) && is_recorded(processes, process);
 	if (process->lives)
 		find_root(process, folder);
-	process->elsewhere = process->root && !sees_the_same(&process->view, &processes->view);
+	process->elsewhere = process->root && memcmp(&process->view, &processes->self.view, sizeof(process->view)) != 0;
 	free(folder);
 }
 
@@ -206,7 +193,7 @@ static void look_at_self(struct processes *processes)
 	/* A tree that stands for another machine has no processes. */
 	processes->can_be_here = !(options->symfs && options->symfs[0] && strcmp(options->symfs, "/")) &&
 				 !(host && here.len && strcmp(host, here.s) != 0);
-	read_view(&processes->view, self, "/");
+	take_root(&processes->self, self, xstrdup("/"));
 	str_release(&here);
 	free(self);
 	free(path);
@@ -261,7 +248,7 @@ void processes_elsewhere(struct processes *processes, const struct dso *dso,
 
 		if (!process || !process->elsewhere)
 			continue;
-		for (i = 0; i < n && !sees_the_same(&views[i]->view, &process->view); i++)
+		for (i = 0; i < n && memcmp(&views[i]->view, &process->view, sizeof(process->view)) != 0; i++)
 			;
 		if (i == n)
 			views[n++] = process;
