@@ -71,30 +71,11 @@ char *cached_file(struct cached_files *cached, const struct build_id *id, enum c
 	return path;
 }
 
-/* ---- copies of a kernel's own code ---- */
-
-struct kcore_search {
-	bool (*fits)(void *context, const char *folder);
-	void *context;
-	char *found;
-};
-
-static int look_at_kcore(void *context, const struct cache_kcore *kcore)
-{
-	struct kcore_search *search = context;
-
-	if (search->fits(search->context, kcore->path))
-		search->found = xstrdup(kcore->path);
-	return search->found != NULL;
-}
-
-char *cached_kcore(struct cached_files *cached, const struct build_id *id,
-		   bool (*fits)(void *context, const char *folder), void *context)
+void cached_kcores(struct cached_files *cached, const struct build_id *id,
+		   int (*each)(void *context, const struct cache_kcore *kcore), void *context)
 {
 	struct build_cache *cache = cached && id->size ? opened(cached) : NULL;
-	struct kcore_search search = { fits, context, NULL };
 
 	if (cache)
-		build_cache_each_kcore(cache, id, look_at_kcore, &search);
-	return search.found;
+		build_cache_each_kcore(cache, id, each, context);
 }

@@ -17,11 +17,8 @@ void cached_files_free(struct cached_files *cached); /* NULL is nothing */
  * is cached.
  */
 char *cached_file(struct cached_files *cached, const struct build_id *id, enum cache_kind kind, struct str *why);
-/*
- * The newest copy of that kernel's own code (cache_kcore.c) that fits: its folder, which the caller frees; NULL: there
- * is none. cached NULL: as above.
- */
-char *cached_kcore(struct cached_files *cached, const struct build_id *id,
-		   bool (*fits)(void *context, const char *folder), void *context);
+/* Copies of that kernel's own code, as build_cache_each_kcore has them. cached NULL: as above. */
+void cached_kcores(struct cached_files *cached, const struct build_id *id,
+		   int (*each)(void *context, const struct cache_kcore *kcore), void *context);
 
 #endif

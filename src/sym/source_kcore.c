@@ -78,6 +78,7 @@ struct copy_search {
 	const struct dso *dso;
 	bool anywhere; /* the kernel may have lain elsewhere */
 	uint64_t slide; /* by how much the recorded kernel was moved against that copy */
+	char *folder; /* of the copy that fits; NULL: none so far */
 };
 
 static bool has_module(const struct dso *dso, const char *folder)
@@ -90,9 +91,8 @@ static bool has_module(const struct dso *dso, const char *folder)
 	return has;
 }
 
-static bool copy_fits(void *context, const char *folder)
+static bool copy_fits(struct copy_search *search, const char *folder)
 {
-	struct copy_search *search = context;
 	const struct dso *dso = search->dso;
 	struct kallsyms_list list;
 	uint64_t listed;
@@ -111,17 +111,27 @@ static bool copy_fits(void *context, const char *folder)
 	return listed && (search->anywhere || !search->slide);
 }
 
+static int look_at_copy(void *context, const struct cache_kcore *kcore)
+{
+	struct copy_search *search = context;
+
+	if (copy_fits(search, kcore->path))
+		search->folder = xstrdup(kcore->path);
+	return search->folder != NULL;
+}
+
+/* The newest copy that fits. */
 char *kcore_copy_of(struct symbols *symbols, const struct dso *dso, uint64_t *slide)
 {
 	struct build_id id = recorded_kernel_id(symbols, dso);
 	struct copy_search search = { .dso = dso };
-	char *folder = cached_kcore(symbols->cached, &id, copy_fits, &search);
 
+	cached_kcores(symbols->cached, &id, look_at_copy, &search);
 	search.anywhere = true;
-	if (!folder && dso->kind == DSO_KERNEL)
-		folder = cached_kcore(symbols->cached, &id, copy_fits, &search);
+	if (!search.folder && dso->kind == DSO_KERNEL)
+		cached_kcores(symbols->cached, &id, look_at_copy, &search);
 	*slide = dso->ref_symbol && dso->ref_addr && dso->kind == DSO_KERNEL ? search.slide : 0;
-	return folder;
+	return search.folder;
 }
 
 struct kcore_source {
