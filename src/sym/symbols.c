@@ -297,17 +297,23 @@ struct frame_list symbols_frames(struct symbols *symbols, const struct dso *dso,
 
 /* ---- code made at run time, by its time ---- */
 
+/* The names of code made at run time, loaded once the recording says what is asked for; NULL: it is none. */
+static struct dso_names *code_names(struct symbols *symbols, const struct dso *dso,
+				    bool (*has)(const struct symbols *symbols, const struct dso *dso))
+{
+	struct dso_names *names = dso->kind == DSO_ANON ? names_of(symbols, dso) : NULL;
+
+	if (names && names->state == SYM_UNTRIED && has(symbols, dso))
+		symbols_loaded(symbols, dso);
+	return names;
+}
+
 /* NULL: not told apart, now or at all. */
 static const struct code_times *times_of(struct symbols *symbols, const struct dso *dso)
 {
-	struct dso_names *names;
+	const struct dso_names *names = code_names(symbols, dso, code_has_times);
 
-	if (dso->kind != DSO_ANON)
-		return NULL;
-	names = names_of(symbols, dso);
-	if (names->state == SYM_UNTRIED && code_has_times(symbols, dso))
-		symbols_loaded(symbols, dso);
-	return names->times;
+	return names ? names->times : NULL;
 }
 
 uint32_t symbols_code_at(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns)
@@ -343,23 +349,10 @@ struct frame_list symbols_code_frames(struct symbols *symbols, const struct dso 
 	return (struct frame_list){ frame, 1 };
 }
 
-/* The names of code made at run time, loaded where its dump is known; NULL: it is none. */
-static struct dso_names *dumped_names(struct symbols *symbols, const struct dso *dso)
-{
-	struct dso_names *names;
-
-	if (dso->kind != DSO_ANON)
-		return NULL;
-	names = names_of(symbols, dso);
-	if (names->state == SYM_UNTRIED && code_has_dump(symbols, dso))
-		symbols_loaded(symbols, dso);
-	return names;
-}
-
 bool symbols_code_piece(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t time_ns,
 			struct code_piece *piece)
 {
-	const struct dso_names *names = dumped_names(symbols, dso);
+	const struct dso_names *names = code_names(symbols, dso, code_has_dump);
 
 	return names && code_piece(names, addr, time_ns, piece);
 }
@@ -367,7 +360,7 @@ bool symbols_code_piece(struct symbols *symbols, const struct dso *dso, uint64_t
 bool symbols_code_unwind(struct symbols *symbols, const struct dso *dso, const struct code_piece *piece,
 			 struct str *eh_frame)
 {
-	const struct dso_names *names = dumped_names(symbols, dso);
+	const struct dso_names *names = code_names(symbols, dso, code_has_dump);
 
 	return names && code_unwind(names, piece, eh_frame);
 }
