@@ -19,16 +19,6 @@
 
 #include <stdlib.h>
 
-static int compare_rows(const void *pa, const void *pb)
-{
-	const struct stack_tree_row *a = *(const struct stack_tree_row *const *)pa;
-	const struct stack_tree_row *b = *(const struct stack_tree_row *const *)pb;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
-
 /* path: room for the deepest stack. */
 static void add_line(const struct stack_tree *tree, const struct stack_tree_row *row, uint32_t *path,
 		     struct str *out)
@@ -47,15 +37,12 @@ static void add_line(const struct stack_tree *tree, const struct stack_tree_row 
 
 static void add_lines(struct stack_tree *tree, struct output *output)
 {
-	const struct stack_tree_row **rows = xcalloc(tree->n_rows + 1, sizeof(*rows));
+	const struct stack_tree_row **rows = stack_tree_by_group(tree);
 	uint32_t *path, depth = 0;
 
 	for (size_t i = 0; i < tree->n; i++)
 		depth = tree->nodes[i].depth > depth ? tree->nodes[i].depth : depth;
 	path = xcalloc(depth + 1, sizeof(*path));
-	for (size_t i = 0; i < tree->n_rows; i++)
-		rows[i] = &tree->rows[i];
-	qsort(rows, tree->n_rows, sizeof(*rows), compare_rows);
 	for (size_t i = 0; i < tree->n_rows && !output_step(output); i++)
 		add_line(tree, rows[i], path, &output->text);
 	free(path);
