@@ -72,14 +72,6 @@ struct unwind_workers {
 	struct unwind_workers_counts counts;
 };
 
-_Static_assert(CHAIN_COMPLETE == (int)UNWIND_COMPLETE && CHAIN_CUT == (int)UNWIND_TRUNCATED &&
-		       CHAIN_NO_INFO == (int)UNWIND_NO_INFO && CHAIN_BROKEN == (int)UNWIND_BROKEN &&
-		       CHAIN_LIMIT == (int)UNWIND_LIMIT && CHAIN_NO_COPY == (int)UNWIND_NO_COPY &&
-		       CHAIN_OTHER_STACK == (int)UNWIND_OTHER_STACK && CHAIN_NO_FILE == (int)UNWIND_NO_FILE &&
-		       CHAIN_NOT_64 == (int)UNWIND_NOT_64 && CHAIN_STRAY == (int)UNWIND_STRAY &&
-		       CHAIN_MADE == (int)UNWIND_MADE && CHAIN_ENDS == (int)UNWIND_ENDS,
-	       "the file's ends of chains are the unwinder's");
-
 /* ---- files ---- */
 
 /* path: NULL is nothing. */
