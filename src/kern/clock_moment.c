@@ -5,7 +5,7 @@
  *
  * Source: perf_event_open(2), PERF_RECORD_COMM and sample_id.
  */
-#include "kern/kern.h"
+#include "kern/machine.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -60,14 +60,11 @@ static int narrow_down(struct ring *ring, uint64_t *wall_ns, uint64_t *clock_ns)
 int clock_moment(const struct sys_ops *sys, uint64_t *wall_ns, uint64_t *clock_ns)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+		ATTR_OF_NOTHING,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TIME,
 		.sample_id_all = 1,
 		.comm = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
 	};
 	int fd = sys->perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC), rc;
 	struct ring ring;

@@ -130,12 +130,7 @@ static void take_defer(struct attempt *a)
 /* Only a kernel that does not know the bit is cured by leaving it out. */
 static bool lost_unknown(const struct attempt *a)
 {
-	const struct perf_event_attr plain = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
+	const struct perf_event_attr plain = { ATTR_OF_NOTHING };
 	struct perf_event_attr asks = plain;
 
 	asks.read_format = FORMAT_LOST;
@@ -161,10 +156,7 @@ static void note_lost(const struct attempt *a, struct note_list *notes)
 static bool build_id_unknown(const struct attempt *a)
 {
 	const struct perf_event_attr asks = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
+		ATTR_OF_NOTHING,
 		.build_id = 1,
 	};
 

@@ -496,11 +496,8 @@ static bool leader_has_moved(const struct opening *o, const struct counter *lead
 			     const struct failed_call *call)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+		ATTR_OF_NOTHING,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
 		.inherit = leader->attr.inherit,
 		.use_clockid = leader->attr.use_clockid,
 		.clockid = leader->attr.clockid,

@@ -147,12 +147,7 @@ int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t
 
 bool machine_defers(struct machine *machine)
 {
-	struct perf_event_attr asks = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
+	struct perf_event_attr asks = { ATTR_OF_NOTHING };
 
 	attr_set_defer(&asks, DEFER_CALLCHAIN | DEFER_OUTPUT);
 	if (machine->defer < DEFER_UNKNOWN)

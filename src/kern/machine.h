@@ -99,6 +99,8 @@ bool machine_breakpoint_is_silent(struct machine *machine, uint32_t type, uint64
 /* The event would open here and stay 0 whatever happens. */
 bool event_is_silent(struct machine *machine, const struct event *event);
 
+/* Fields of an attr that counts nothing, which everybody may open: to find out what else an attr may have. */
+#define ATTR_OF_NOTHING .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY, .exclude_kernel = 1, .exclude_hv = 1
 /* Opens and closes attr, disabled: 0 or the negative errno. */
 int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t pid, int cpu,
 	      unsigned long flags);

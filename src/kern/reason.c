@@ -154,12 +154,7 @@ static bool on_one_cpu(const struct failure *f)
 /* A filter refuses every call alike, also one that the kernel would always allow. */
 static bool seccomp_refuses(const struct failure *f)
 {
-	const struct perf_event_attr harmless = {
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
+	const struct perf_event_attr harmless = { ATTR_OF_NOTHING };
 
 	return machine_privilege(f->machine)->seccomp == SECCOMP_FILTER &&
 	       open_once(f->machine->kern, &harmless, 0, -1, 0) == -f->err;

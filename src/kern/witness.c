@@ -9,6 +9,7 @@
  *
  * Source: perf_event_open(2), "inherit", "PERF_FORMAT_TOTAL_TIME_ENABLED".
  */
+#include "kern/machine.h"
 #include "kern/slots.h"
 
 #include <errno.h>
@@ -38,15 +39,12 @@ static bool one_needs_witness(const struct counter_set *set)
 void witnesses_open(struct counter_set *set, const struct target *target, bool enable_on_exec)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+		ATTR_OF_NOTHING,
 		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED,
 		.disabled = 1,
 		.inherit = 1,
 		.enable_on_exec = enable_on_exec,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
 	};
 	struct witnesses *w;
 
