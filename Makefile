@@ -49,6 +49,8 @@ MANDIR ?= $(PREFIX)/share/man
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPLETIONDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPLETIONDIR ?= $(PREFIX)/share/fish/vendor_completions.d
+DATADIR ?= $(PREFIX)/share/pstat
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 PKG_CONFIG ?= pkg-config
 OBJCOPY ?= objcopy
 INSTALL ?= install
@@ -409,7 +411,14 @@ completion_of_bash = $(DESTDIR)$(COMPLETIONDIR)/pstat
 completion_of_zsh = $(DESTDIR)$(ZSHCOMPLETIONDIR)/_pstat
 completion_of_fish = $(DESTDIR)$(FISHCOMPLETIONDIR)/pstat.fish
 
-install: $(BUILD)/pstat $(COMPLETIONS:%=install-completion-%) $(if $(SANITIZE),,install-library)
+# A dashboard for Grafana and a unit for systemd, which has the place of the program.
+install-exporter: $(BUILD)/pstat
+	$(INSTALL) -d '$(DESTDIR)$(DATADIR)' '$(DESTDIR)$(UNITDIR)'
+	$(INSTALL) -m 644 src/exporter/share/pstat-grafana.json '$(DESTDIR)$(DATADIR)/pstat-grafana.json'
+	sed 's,@BINDIR@,$(BINDIR),' src/exporter/share/pstat-exporter.service.in > $(BUILD)/pstat-exporter.service
+	$(INSTALL) -m 644 $(BUILD)/pstat-exporter.service '$(DESTDIR)$(UNITDIR)/pstat-exporter.service'
+
+install: $(BUILD)/pstat $(COMPLETIONS:%=install-completion-%) install-exporter $(if $(SANITIZE),,install-library)
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' $(MAN_SECTIONS:%='$(DESTDIR)$(MANDIR)/man%')
 	$(INSTALL) -m 755 $(BUILD)/pstat '$(DESTDIR)$(BINDIR)/pstat'
 	$(foreach section,$(MAN_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MAN_PAGES)) \
@@ -443,6 +452,7 @@ install-completion-%: $(BUILD)/pstat
 	else echo "$* completion is left out: $(BUILD)/pstat does not run here" >&2; fi
 
 uninstall:
+	rm -f '$(DESTDIR)$(DATADIR)/pstat-grafana.json' '$(DESTDIR)$(UNITDIR)/pstat-exporter.service'
 	rm -f '$(DESTDIR)$(BINDIR)/pstat' $(foreach shell,$(COMPLETIONS),'$(completion_of_$(shell))')
 	rm -f $(foreach page,$(MAN_PAGES:man/%=%),'$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(page)')
 	rm -f '$(DESTDIR)$(INCLUDEDIR)/libpstat.h' \
@@ -457,7 +467,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all library install-library install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:

@@ -47,6 +47,8 @@ const struct command commands[] = {
 	  archive_options, "", .run = cmd_archive },
 	{ "export", "[<options>]", "the samples of a recording for other programs: JSON lines, SQLite", export_options,
 	  "", .run = cmd_export },
+	{ "exporter", "<options>", "counts of the machine or of cgroups as metrics for Prometheus",
+	  exporter_options, "", .run = cmd_exporter },
 	{ "list",
 	  "[<options>] [hw|sw|cache|tool|raw|pmu|tracepoint|breakpoint|probe|pfm|metric|<pattern>]...",
 	  "the events and metrics that can be named here", list_options,

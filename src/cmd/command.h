@@ -59,6 +59,7 @@ int cmd_buildid_list(const struct command *self, int argc, char **argv, const st
 int cmd_buildid_cache(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_archive(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_export(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_exporter(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_list(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_doctor(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_help(const struct command *self, int argc, char **argv, const struct kern *kern);
@@ -69,6 +70,6 @@ extern const struct option_row record_options[], stat_options[], list_options[],
 	version_options[], completion_options[], report_options[], script_options[], top_options[],
 	profile_options[],
 	annotate_options[], evlist_options[], buildid_list_options[], buildid_cache_options[], archive_options[],
-	export_options[], stat_report_options[], diff_options[];
+	export_options[], exporter_options[], stat_report_options[], diff_options[];
 
 #endif
