@@ -18,6 +18,8 @@ const (
 	page   = 4096
 	many   = 4096       // pages
 	faults = many / 512 // so many at least: a huge page has 512
+
+	doNotMakeHuge = 15 // MADV_NOHUGEPAGE
 )
 
 // mapped is new memory, which no page fault has made yet, and of which each page has its own.
@@ -207,7 +209,6 @@ func TestSampler(t *testing.T) {
 	defer s.Close()
 	const n = 50
 	memory := mapped(t, n)
-	const doNotMakeHuge = 15 // MADV_NOHUGEPAGE
 	syscall.Madvise(memory, doNotMakeHuge)
 	must(t, s.Enable())
 	touch(memory)
@@ -337,5 +338,31 @@ func BenchmarkMeasure(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		_, err := Measure("page-faults", func() {})
 		must(b, err)
+	}
+}
+
+func BenchmarkReadRecord(b *testing.B) {
+	onThisThread(b)
+	s, err := Sample(Event("page-faults:u"), CallingThread, AnyCPU,
+		SamplingOptions{Period: 1, Fields: FieldIP | FieldAddr, RingBytes: 1 << 20}, nil)
+	must(b, err)
+	defer s.Close()
+	const pages = 1024
+	for n := 0; n < b.N; {
+		b.StopTimer()
+		memory := mapped(b, pages)
+		syscall.Madvise(memory, doNotMakeHuge)
+		must(b, s.Enable())
+		touch(memory)
+		must(b, s.Disable())
+		b.StartTimer()
+		for {
+			record, err := s.TryRecord()
+			must(b, err)
+			if record == nil {
+				break
+			}
+			n++
+		}
 	}
 }

@@ -470,6 +470,9 @@ class State(enum.IntEnum):
         return format(str(self), spec)
 
 
+_STATES = tuple(State)
+
+
 class Counter(typing.NamedTuple):
     """An event as it was opened. `leader` is the index of the event that leads its group, its own outside groups."""
     name: str
@@ -502,7 +505,7 @@ class Reading(typing.NamedTuple):
 
 
 def _reading(c):
-    state = State(c.state)
+    state = _STATES[c.state]
     value = None if state > State.LOWER_BOUND else c.scaled if c.value == c.scaled else c.value
     return Reading(_str(c.name), value, _str(c.unit), state, c.raw, c.scaled, c.enabled_ns, c.running_ns, c.way == 1,
                    c.error, _str(c.reason), _str(c.remedy))

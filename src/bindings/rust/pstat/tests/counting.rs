@@ -139,3 +139,25 @@ fn handles_go_to_other_threads() {
     let readings = std::thread::spawn(move || counters.read().unwrap()).join().unwrap();
     assert!(faults(&readings.at(0).unwrap()) >= FAULTS_OF_MANY);
 }
+
+/// The cheapest of several passes, since other programs only make them dearer.
+fn cost(what: &str, n: u32, mut call: impl FnMut()) {
+    let passes = (0..20).map(|_| {
+        let begun = Instant::now();
+        (0..n).for_each(|_| call());
+        begun.elapsed() / n
+    });
+    println!("cost: {}: {} ns", what, passes.min().unwrap().as_nanos());
+}
+
+#[test]
+#[ignore = "measures, for make bench"]
+fn costs() {
+    const GROUP: &str = "{page-faults,minor-faults}";
+    println!();
+    let mut counters = open(GROUP, &Options { enabled: true, ..Options::default() }).unwrap();
+    let mut readings = counters.readings().unwrap();
+    cost("read a group of two, into readings", 1000, || counters.read_into(&mut readings).unwrap());
+    cost("measure(), counters that are open", 100, || drop(counters.measure(|| ()).unwrap()));
+    cost("measure(), events", 100, || drop(pstat::measure(GROUP, || ()).unwrap()));
+}
