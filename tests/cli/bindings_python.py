@@ -179,7 +179,7 @@ def test_descriptors_are_closed():
     assert descriptors() == before
 
 
-def test_threads_share_a_handle():
+def test_reads_from_several_threads():
     counters, failed = pstat.Counters("page-faults", enabled=True), []
 
     def read():

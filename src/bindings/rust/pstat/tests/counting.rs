@@ -123,6 +123,18 @@ fn enabled_on_cpus_counts_from_the_beginning() {
 }
 
 #[test]
+fn counts_a_process_or_a_cpu() {
+    let options = Options { target: Target::Processes(vec![std::process::id() as i32]), ..Options::default() };
+    let mut counters = open("page-faults", &options).unwrap();
+    let ((), readings) = counters.measure(|| touch(MANY)).unwrap();
+    assert!(faults(&readings.at(0).unwrap()) >= FAULTS_OF_MANY);
+    match open("cpu-clock", &Options { target: Target::Cpus(vec![0]), ..Options::default() }) {
+        Ok(counters) => assert_eq!(counters.counter(0).unwrap().n_descriptors, 1),
+        Err(error) => assert_eq!(error.errno, EACCES),
+    }
+}
+
+#[test]
 fn reads_its_own_counters() {
     let mut counters = open("page-faults", &Options { enabled: true, user_read: true, ..Options::default() }).unwrap();
     touch(MANY);
