@@ -28,7 +28,7 @@ void chain_starts_add(struct chain_starts *sum, struct session *session)
 	}
 }
 
-void chain_starts_note(struct session *session, struct note_list *notes)
+static void add_note(struct session *session, const char *which, struct note_list *notes)
 {
 	struct chain_starts sum = session->private->starts;
 	double pct;
@@ -38,19 +38,27 @@ void chain_starts_note(struct session *session, struct note_list *notes)
 		return;
 	pct = 100.0 * (double)sum.n_short / (double)sum.n;
 	note_add(notes, pct < NEWS_PCT, NULL,
-		 "%.1f %% of %llu user callchains do not reach the start of their program or thread: built without "
+		 "%.1f %% of %s%llu user callchains do not reach the start of their program or thread: built without "
 		 "frame pointers; record with --call-graph dwarf",
-		 pct, (unsigned long long)sum.n);
+		 pct, which, (unsigned long long)sum.n);
+}
+
+void chain_starts_note(struct session *session, struct note_list *notes)
+{
+	add_note(session, "", notes);
 }
 
 /* ---- a recording that has just been made ---- */
 
-enum { ASK_EVERY = 1024 }; /* samples, from one question to the next whether to give up */
-#define READ_BYTES_MAX ((uint64_t)256 << 20) /* of a recording: more takes seconds */
+enum {
+	ASK_EVERY = 1024, /* samples, from one question to the next whether to give up */
+	ENOUGH_SAMPLES = 50000, /* are read in a tenth of a second; a recorder's end waits for no more */
+};
 
 struct chains_walk {
 	const struct interrupt *interrupt;
 	uint64_t n_samples;
+	bool enough;
 };
 
 static bool has_chains(const struct data_event *event)
@@ -75,7 +83,8 @@ static int take(void *context, const struct sink_sample *sample, struct str *err
 	(void)sample;
 	if (++walk->n_samples % ASK_EVERY == 0 && interrupt_came(walk->interrupt))
 		return fail(err, -ECANCELED, "interrupted");
-	return 0;
+	walk->enough = walk->n_samples == ENOUGH_SAMPLES;
+	return walk->enough ? -ECANCELED : 0;
 }
 
 static int note_chains(struct reader *reader, const struct sym_options *sym, const struct interrupt *interrupt,
@@ -93,8 +102,10 @@ static int note_chains(struct reader *reader, const struct sym_options *sym, con
 		rc = filters_new(&filters, &all, &session, err);
 	if (!rc)
 		rc = sample_stream_run(&session, filters, &sink, err);
+	if (walk.enough)
+		rc = 0;
 	if (!rc)
-		chain_starts_note(&session, notes);
+		add_note(&session, walk.enough ? "the first " : "", notes);
 	filters_free(filters);
 	session_release(&session);
 	return rc;
@@ -115,7 +126,7 @@ int recording_note_chains(int fd, const char *path, const struct sym_options *sy
 	struct stat st;
 	int own, rc;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > READ_BYTES_MAX)
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return 0;
 	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	rc = own < 0 ? fail(err, -errno, "%s: %s", path, strerror(errno)) : reader_open_fd(&reader, own, path, err);

@@ -91,9 +91,9 @@ int recording_put_names(int fd, const char *path, const struct sym_options *sym,
 
 /*
  * Reads the finished recording that fd is open on, and adds the note that a report without filters has about user
- * callchains by frame pointers that do not reach the start of their program or thread. None of a recording without
- * such chains, nor of one that is not a file, or so large that reading it takes long. 0; -ECANCELED: interrupted;
- * another negative errno with a sentence: it can't be read.
+ * callchains by frame pointers that do not reach the start of their program or thread. Of many samples the first
+ * are looked at, and the note says so. None of a recording without such chains, nor of one that is not a file. 0;
+ * -ECANCELED: interrupted; another negative errno with a sentence: it can't be read.
  */
 int recording_note_chains(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
 			  struct note_list *notes, struct str *err);
