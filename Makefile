@@ -46,6 +46,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
+EXAMPLESDIR ?= $(PREFIX)/share/doc/pstat/examples
 COMPLETIONDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHCOMPLETIONDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHCOMPLETIONDIR ?= $(PREFIX)/share/fish/vendor_completions.d
@@ -167,7 +168,7 @@ $(BUILD)/src/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(COMPILE) $(if $(filter $(LIBRARY_FOLDERS:%=%/%) $(ONLY_LIBRARY),$*.c),$(LIBRARY_FLAGS)) \
-		-include src/util/banned.h -c -o $@ $<
+		$(if $(filter count/lib_measure,$*),-fexceptions) -include src/util/banned.h -c -o $@ $<
 
 # These change when the flags or the list of sources do, so that nothing stale is linked.
 quote = '$(subst ','\'',$1)'
@@ -424,8 +425,18 @@ install: $(BUILD)/pstat $(COMPLETIONS:%=install-completion-%) install-exporter $
 	$(foreach section,$(MAN_SECTIONS),$(INSTALL) -m 644 $(filter %.$(section),$(MAN_PAGES)) \
 		'$(DESTDIR)$(MANDIR)/man$(section)' &&) :
 
+# Each function of the library has an entry of its own in the manual, function:page, by the overview in libpstat(3).
+FUNCTION_ENTRIES = $(shell awk '/^\.SH FUNCTIONS/ { on = 1 } /^\.SH FILES/ { on = 0 } \
+	on && /^\.B this page/ { page = "libpstat" } on && /^\.BR pstat_[a-z_]+ \(3\)/ { page = $$2 } \
+	on && /^\.BR pstat_[a-z_]+ \(\)/ && $$2 != page { print $$2 ":" page }' man/libpstat.3)
+EXAMPLE_FILES := $(sort $(wildcard tests/examples/*.c tests/examples/*.cc))
+
 install-library: $(LIBRARY_FILES)
-	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(INCLUDEDIR)'
+	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(MANDIR)/man3' \
+		'$(DESTDIR)$(EXAMPLESDIR)'
+	@for entry in $(FUNCTION_ENTRIES); do \
+		printf '.so man3/%s.3\n' "$${entry#*:}" > '$(DESTDIR)$(MANDIR)/man3/'"$${entry%%:*}.3" || exit 1; done
+	$(INSTALL) -m 644 $(EXAMPLE_FILES) '$(DESTDIR)$(EXAMPLESDIR)'
 	$(INSTALL) -m 644 $(BUILD)/library/libpstat.a '$(DESTDIR)$(LIBDIR)/libpstat.a'
 	$(INSTALL) -m 755 $(BUILD)/library/$(LIBRARY_SO) '$(DESTDIR)$(LIBDIR)/$(LIBRARY_SO)'
 	ln -sf $(LIBRARY_SO) '$(DESTDIR)$(LIBDIR)/libpstat.so'
@@ -455,6 +466,8 @@ uninstall:
 	rm -f '$(DESTDIR)$(DATADIR)/pstat-grafana.json' '$(DESTDIR)$(UNITDIR)/pstat-exporter.service'
 	rm -f '$(DESTDIR)$(BINDIR)/pstat' $(foreach shell,$(COMPLETIONS),'$(completion_of_$(shell))')
 	rm -f $(foreach page,$(MAN_PAGES:man/%=%),'$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(page)))/$(page)')
+	@for entry in $(FUNCTION_ENTRIES); do rm -f '$(DESTDIR)$(MANDIR)/man3/'"$${entry%%:*}.3"; done
+	rm -f $(EXAMPLE_FILES:tests/examples/%='$(DESTDIR)$(EXAMPLESDIR)/%')
 	rm -f '$(DESTDIR)$(INCLUDEDIR)/libpstat.h' \
 		$(foreach file,libpstat.a libpstat.so $(LIBRARY_SO) pkgconfig/pstat.pc,'$(DESTDIR)$(LIBDIR)/$(file)')
 	rm -f $(foreach file,$(PYTHON_FILES) $(GO_FILES) $(RUST_FILES),'$(DESTDIR)$(BINDINGDIR)/$(file:src/bindings/%=%)')

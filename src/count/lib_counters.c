@@ -7,6 +7,8 @@
 #include "count/lib.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,6 +25,14 @@ static int check_options(const struct pstat_open_options *options, struct str *e
 	if (options->n_ids && !options->ids)
 		return fail(err, -EINVAL, "ids are announced, and there are none");
 	if (options->cgroup && options->target != PSTAT_CPUS)
+		return fail(err, -EINVAL, "a control group is counted on CPUs: the target has to be PSTAT_CPUS");
+	if (options->n_cpus && !options->cpus)
+		return fail(err, -EINVAL, "CPUs are announced, and there are none");
+	if (options->n_cpus && options->target == PSTAT_CPUS)
+		return fail(err, -EINVAL, "the CPUs of the target PSTAT_CPUS are its ids");
+	if (options->by_cgroup_fd && options->cgroup)
+		return fail(err, -EINVAL, "a control group is given by name or by descriptor, not both");
+	if (options->by_cgroup_fd && options->target != PSTAT_CPUS)
 		return fail(err, -EINVAL, "a control group is counted on CPUs: the target has to be PSTAT_CPUS");
 	if (options->enabled && options->enable_on_exec)
 		return fail(err, -EINVAL, "counting begins when opened or at exec, not both");
@@ -61,6 +71,55 @@ static int take_target(struct target *target, const struct pstat_open_options *o
 	words.all_cpus = options->target == PSTAT_CPUS && !options->n_ids;
 	rc = target_resolve(target, &words, kern, err);
 	str_release(&ids);
+	return rc;
+}
+
+/*
+ * The control group's name below the mounted hierarchy, of an absolute path or a descriptor. NULL where none is given.
+ * A path that is not below the mount is a name already.
+ */
+static int cgroup_name(const struct pstat_open_options *options, const struct kern *kern, struct str *name,
+		       struct str *err)
+{
+	char link[64], path[PATH_MAX];
+	struct str root = STR_INIT;
+	ssize_t n;
+
+	str_add(name, options->cgroup ? options->cgroup : "");
+	if (options->by_cgroup_fd) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", options->cgroup_fd);
+		n = readlink(link, path, sizeof(path));
+		if (n < 0 || (size_t)n == sizeof(path))
+			return fail(err, -EBADF, "there is no control group behind the descriptor %d",
+				    options->cgroup_fd);
+		str_addn(name, path, (size_t)n);
+	}
+	if (cgroup_root(&kern->host, &root) && !strncmp(name->s, root.s, root.len) &&
+	    (!name->s[root.len] || name->s[root.len] == '/')) {
+		char *below = xstrdup(name->s[root.len] ? name->s + root.len : "/");
+
+		str_reset(name);
+		str_add(name, below);
+		free(below);
+	} else if (options->by_cgroup_fd) {
+		str_release(&root);
+		return fail(err, -EINVAL, "'%s' is no folder of a control group that perf events follow", name->s);
+	}
+	str_release(&root);
+	return 0;
+}
+
+static int take_cgroup(struct pstat_counters *c, const struct pstat_open_options *options, struct str *err)
+{
+	struct str name = STR_INIT;
+	int rc = 0;
+
+	if (options->cgroup || options->by_cgroup_fd) {
+		rc = cgroup_name(options, &c->kern, &name, err);
+		if (rc >= 0)
+			rc = event_list_set_cgroups(&c->events, name.s, err);
+	}
+	str_release(&name);
 	return rc;
 }
 
@@ -182,7 +241,7 @@ static struct open_options kern_options(const struct pstat_open_options *options
 		.enable_on_exec = options->enable_on_exec,
 		.start_disabled = !options->enabled && !options->enable_on_exec,
 		.sample = sampling != NULL || options->overflows,
-		.per_cpu = sampling && sampling->per_cpu,
+		.per_cpu = (sampling && sampling->per_cpu) || options->n_cpus,
 		.leave_limits = !options->may_raise_limit,
 		.leave_affinity = !options->may_move_thread,
 	};
@@ -195,6 +254,7 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 	const struct lib_sampling only_periods = { .keep_wakeups = true };
 	struct pstat_counters *c;
 	struct open_options open_options = kern_options(options, sampling);
+	struct intset cpus = INTSET_INIT;
 	int rc = check_options(options, err);
 
 	*counters = NULL;
@@ -205,8 +265,10 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 	c->user_read = options->user_read;
 	c->may_move_thread = options->may_move_thread;
 	event_list_copy(&c->events, &events->list);
-	if (options->cgroup)
-		rc = event_list_set_cgroups(&c->events, options->cgroup, err);
+	rc = take_cgroup(c, options, err);
+	for (size_t i = 0; i < options->n_cpus; i++)
+		intset_add(&cpus, options->cpus[i]);
+	open_options.task_cpus = options->n_cpus ? &cpus : NULL;
 	if (open_options.sample)
 		prepare_samples(&c->events, sampling ? sampling : &only_periods);
 	if (options->user_read)
@@ -215,6 +277,7 @@ int lib_counters_open(struct pstat_counters **counters, const struct pstat_event
 		rc = take_target(&c->target, options, &c->kern, err);
 	if (rc >= 0)
 		rc = counters_open(&c->set, &c->events, &c->target, &open_options, &c->kern, &c->notes, err);
+	intset_release(&cpus);
 	if (rc >= 0 && options->user_read)
 		rc = lib_user_open(c, options->inherit);
 	if (rc < 0) {
@@ -326,6 +389,12 @@ static const struct counter *open_counter(const struct pstat_counters *counters,
 	return &counters->set.v[index];
 }
 
+/* On CPUs, and not of threads that are followed there. */
+static bool counts_all_tasks(const struct counter *counter)
+{
+	return counter->cpus.n && !counter->follows_tasks;
+}
+
 int pstat_descriptors(const struct pstat_counters *counters, size_t index, int *fds, size_t n)
 {
 	const struct counter *counter = open_counter(counters, index);
@@ -338,6 +407,28 @@ int pstat_descriptors(const struct pstat_counters *counters, size_t index, int *
 			continue;
 		if (found < n)
 			fds[found] = counter->fds[cell];
+		found++;
+	}
+	return (int)found;
+}
+
+int pstat_descriptor_targets(const struct pstat_counters *counters, size_t index, int *cpus, int *tids, size_t n)
+{
+	const struct counter *counter = open_counter(counters, index);
+	size_t found = 0;
+
+	if (!counter)
+		return index < counters->set.n ? 0 : -EINVAL;
+	for (size_t cell = 0; cell < counter->n_cpus * counter->n_threads; cell++) {
+		if (counter->fds[cell] < 0)
+			continue;
+		if (cpus && found < n)
+			cpus[found] = counter->cpus.n ? counter->cpus.v[cell / counter->n_threads] : -1;
+		/* An event that counts all tasks of a CPU has one column for all threads. */
+		if (tids && found < n)
+			tids[found] = counter->n_threads == counters->target.n_threads && !counts_all_tasks(counter) ?
+					      counters->target.threads[cell % counter->n_threads].tid :
+					      -1;
 		found++;
 	}
 	return (int)found;
@@ -398,4 +489,14 @@ int pstat_set_period(struct pstat_counters *counters, size_t index, uint64_t per
 int pstat_attach_bpf(struct pstat_counters *counters, size_t index, int program_fd)
 {
 	return open_counter(counters, index) ? counter_attach_bpf(&counters->set, index, program_fd) : -EINVAL;
+}
+
+int pstat_refresh(struct pstat_counters *counters, size_t index, int n)
+{
+	return n > 0 && open_counter(counters, index) ? counter_refresh(&counters->set, index, (unsigned)n) : -EINVAL;
+}
+
+int pstat_bpf_programs(const struct pstat_counters *counters, size_t index, uint32_t *ids, size_t n)
+{
+	return open_counter(counters, index) ? counter_bpf_programs(&counters->set, index, ids, n) : -EINVAL;
 }

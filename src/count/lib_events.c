@@ -49,6 +49,7 @@ struct events_change {
 	const char *text, *name;
 	const struct perf_event_attr *attr;
 	size_t index, n;
+	uint64_t rate;
 };
 
 static void copy_with_notes(struct event_list *to, const struct event_list *from)
@@ -181,6 +182,36 @@ static int set_filter(struct event_list *list, const struct events_change *chang
 int pstat_events_set_filter(struct pstat_events *events, size_t index, const char *filter, struct pstat_error *error)
 {
 	struct events_change change = { .events = events, .apply = set_filter, .index = index, .text = filter };
+
+	return make_change(&change, error);
+}
+
+static int set_rate(struct event_list *list, const struct events_change *change, struct str *err)
+{
+	struct event *event;
+
+	if (change->index >= list->n)
+		return fail(err, -EINVAL, "there are %zu events: no number %zu", list->n, change->index);
+	event = &list->v[change->index];
+	if (!change->rate)
+		return fail(err, -EINVAL, "'%s': a sample after 0 events, or 0 in a second, is none", event->name);
+	event->attr.freq = change->n != 0;
+	event->attr.sample_period = change->rate;
+	event->terms.has_freq = change->n != 0;
+	event->terms.has_period = !change->n;
+	return 0;
+}
+
+int pstat_events_set_period(struct pstat_events *events, size_t index, uint64_t period, struct pstat_error *error)
+{
+	struct events_change change = { .events = events, .apply = set_rate, .index = index, .rate = period };
+
+	return make_change(&change, error);
+}
+
+int pstat_events_set_frequency(struct pstat_events *events, size_t index, uint64_t hz, struct pstat_error *error)
+{
+	struct events_change change = { .events = events, .apply = set_rate, .index = index, .n = 1, .rate = hz };
 
 	return make_change(&change, error);
 }

@@ -318,6 +318,20 @@ int pstat_sampler_fd(const struct pstat_sampler *sampler)
 	return sampler->poll.fd;
 }
 
+int pstat_sampler_pause(struct pstat_sampler *sampler, int paused)
+{
+	int rc = 0;
+
+	if (fork_mark_child(&sampler->mark))
+		return -EBADF;
+	for (size_t i = 0; i < sampler->rings.n; i++) {
+		int one = ring_pause(&sampler->rings.v[i], paused != 0);
+
+		rc = rc ? rc : one;
+	}
+	return rc;
+}
+
 /* ---- counts ---- */
 
 struct losses {

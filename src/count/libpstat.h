@@ -91,12 +91,53 @@ const char *pstat_set_name(size_t i, const char **help);
 /* The filter of a tracepoint, set when it is opened. NULL takes it away. -EINVAL: the event is no tracepoint. */
 int pstat_events_set_filter(struct pstat_events *events, size_t index, const char *filter, struct pstat_error *error);
 
+/*
+ * How often event `index` takes samples: one after so many, or about so many in a second. Events of one sampler may
+ * differ. -EINVAL: no such event, or 0.
+ */
+int pstat_events_set_period(struct pstat_events *events, size_t index, uint64_t period, struct pstat_error *error);
+int pstat_events_set_frequency(struct pstat_events *events, size_t index, uint64_t hz, struct pstat_error *error);
+
 size_t pstat_events_count(const struct pstat_events *events);
 const char *pstat_events_name(const struct pstat_events *events, size_t index); /* NULL: no such event */
 /* The attr that will be asked of the kernel, as far as it is known now. NULL: no such event. */
 const struct perf_event_attr *pstat_events_attr(const struct pstat_events *events, size_t index);
 /* Words that were understood in another way than they were written, a line each; NULL after the last. */
 const char *pstat_events_note(const struct pstat_events *events, size_t i);
+
+/* ---- what is known here, without opening anything ---- */
+
+/* 1: this kernel has perf events; 0: it has none. */
+int pstat_supported(void);
+/* The longest call chain that the kernel takes, in frames (kernel.perf_event_max_stack). -ENOENT: not known. */
+int pstat_max_stack(void);
+/*
+ * The name of an event in the kernel's numbers, attr.type and attr.config: "cycles", "L1-dcache-load-misses",
+ * "type-9/config=0x1/". As snprintf(3). -ENOMEM.
+ */
+int pstat_event_label(uint32_t event_type, uint64_t config, char *text, size_t bytes);
+
+struct pstat_known;
+
+/* An event that this machine knows, as `pstat list` has it. Texts are never NULL. */
+struct pstat_known_event {
+	size_t size;
+	const char *topic; /* "hw", "sw", "cache", "pmu", "tracepoint", ... */
+	const char *name; /* as pstat_events_parse() takes it */
+	const char *alias; /* a second name, or "" */
+	const char *description; /* one line, or "" */
+	const char *pmu; /* or "" */
+	const char *unit; /* of the value, or "" */
+	double scale; /* value = count x scale */
+};
+/*
+ * The known events of one topic (NULL: all that can be read here) whose names match glob (NULL: all; one without * ? [
+ * finds what contains it). -ENOENT: no such topic; -EACCES and others: it cannot be read here; -ENOMEM.
+ */
+int pstat_known_new(struct pstat_known **known, const char *topic, const char *glob, struct pstat_error *error);
+void pstat_known_free(struct pstat_known *known); /* NULL is allowed */
+size_t pstat_known_count(const struct pstat_known *known);
+const struct pstat_known_event *pstat_known_at(const struct pstat_known *known, size_t i); /* NULL: no such one */
 
 /* ---- counters: events that are open on a target ---- */
 
@@ -114,7 +155,7 @@ struct pstat_open_options {
 	enum pstat_target target;
 	const int *ids; /* threads, processes or CPUs */
 	size_t n_ids; /* 0 with PSTAT_CPUS: every CPU that is online */
-	const char *cgroup; /* with PSTAT_CPUS: only what runs in this control group; NULL: all */
+	const char *cgroup; /* with PSTAT_CPUS: only this control group, by its name below the mount or its path */
 	int inherit; /* children and new threads count too, from now on */
 	int enabled; /* counting begins when all are open; else pstat_enable() begins it */
 	int enable_on_exec; /* counting begins when the task calls exec */
@@ -122,6 +163,10 @@ struct pstat_open_options {
 	int may_raise_limit; /* RLIMIT_NOFILE is raised where it is too low */
 	int overflows; /* the attrs' periods and frequencies stay, for BPF programs and pstat_set_period() */
 	int user_read; /* values without system calls where that can be had: pstat_user_read() */
+	int by_cgroup_fd; /* the control group is cgroup_fd, an open folder of it, in place of cgroup */
+	int cgroup_fd;
+	const int *cpus; /* of threads and processes: count only while they run on these CPUs; NULL: on any */
+	size_t n_cpus;
 };
 
 /*
@@ -181,6 +226,8 @@ int pstat_reset(struct pstat_counters *counters);
  */
 int pstat_descriptors(const struct pstat_counters *counters, size_t index, int *fds, size_t n);
 int pstat_ids(const struct pstat_counters *counters, size_t index, uint64_t *ids, size_t n);
+/* In the same order, which CPU and which thread each is of; -1: any CPU, all threads. Arrays may be NULL. */
+int pstat_descriptor_targets(const struct pstat_counters *counters, size_t index, int *cpus, int *tids, size_t n);
 
 /*
  * The filter of a tracepoint from now on. -EINVAL with a sentence: the kernel does not understand it; -EEXIST: it has
@@ -196,6 +243,17 @@ int pstat_set_period(struct pstat_counters *counters, size_t index, uint64_t per
  * a program of another type; -EACCES, -EPERM: this user may not.
  */
 int pstat_attach_bpf(struct pstat_counters *counters, size_t index, int program_fd);
+
+/*
+ * The kernel's ids of the BPF programs that run at a tracepoint: at most n are written, and the number that there are
+ * is returned. -EINVAL: no open counter of a tracepoint; -EPERM: this user may not know.
+ */
+int pstat_bpf_programs(const struct pstat_counters *counters, size_t index, uint32_t *ids, size_t n);
+/*
+ * Enables one event for n more overflows, after which the kernel disables it. -EINVAL: n is not above 0, or the event
+ * takes no samples, or is inherited.
+ */
+int pstat_refresh(struct pstat_counters *counters, size_t index, int n);
 
 /* ---- readings: what the counters said ---- */
 
@@ -255,6 +313,13 @@ int pstat_explain(struct pstat_counters *counters, struct pstat_readings *readin
  */
 int pstat_readings_json(const struct pstat_readings *readings, char *text, size_t bytes);
 
+/* {"cycles":{"value":null,"enabled_ns":0,"running_ns":0,"state":"not supported","reason":"no counter unit ..."}} */
+#define PSTAT_JSON_DETAILS 1u
+/* Names as perf-utils has them ("cpu_cycles", "l1_data_read_miss"); other names with _ for what is no letter. */
+#define PSTAT_JSON_PERF_UTILS 2u
+/* The same, with these flags. -EINVAL: an unknown one. */
+int pstat_readings_json_with(const struct pstat_readings *readings, unsigned int flags, char *text, size_t bytes);
+
 /*
  * The last reading in pieces: one for each event, CPU and thread that has a descriptor. cpu and tid are -1 where the
  * piece is about all. reading is good until fn returns; fn returning non-zero ends the walk with that value.
@@ -270,6 +335,19 @@ int pstat_readings_cells(const struct pstat_readings *readings, pstat_cell_fn fn
  */
 int pstat_measure(const struct pstat_events *events, void (*function)(void *argument), void *argument,
 		  struct pstat_readings **readings);
+/*
+ * The same on another target or with other options (NULL: as above), and with a sentence. The function may leave by an
+ * exception of C++: everything is closed then, and *readings stays NULL. Not so by longjmp(3).
+ */
+int pstat_measure_with(const struct pstat_events *events, const struct pstat_open_options *options,
+		       void (*function)(void *argument), void *argument, struct pstat_readings **readings,
+		       struct pstat_error *error);
+/*
+ * Measures with counters that are open, and readings of them: resets, enables, calls, disables (also after an
+ * exception), reads. Nothing is allocated or opened, and nothing explained. -EINVAL: the readings are of other counters.
+ */
+int pstat_measure_counters(struct pstat_counters *counters, struct pstat_readings *readings,
+			   void (*function)(void *argument), void *argument);
 
 /* ---- reading without system calls: for the thread that is counted, of its own counters ---- */
 
@@ -599,6 +677,9 @@ int pstat_sampler_wait(struct pstat_sampler *sampler, int timeout_ms);
  * takes out who has ended (otherwise it stays readable), and pstat_sampler_next() until it returns 0.
  */
 int pstat_sampler_fd(const struct pstat_sampler *sampler);
+
+/* While paused no record is written: the kernel counts them as lost. -errno of the first ring that refuses; -EBADF. */
+int pstat_sampler_pause(struct pstat_sampler *sampler, int paused);
 
 struct pstat_sampler_counts {
 	size_t size;

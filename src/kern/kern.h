@@ -228,6 +228,7 @@ struct open_options {
 	bool sample;
 	/* Tasks are opened on every online CPU: a ring that children write to belongs to one CPU. */
 	bool per_cpu;
+	const struct intset *task_cpus; /* with per_cpu: these CPUs and no others; NULL: all */
 	/*
 	 * Groups that may have to take turns on their PMU are opened in another order in each slot: this one of them
 	 * first in the first slot, the next one in the next. Results stay in the order of the list. Give the
@@ -277,6 +278,10 @@ int counter_set_filter(const struct counter_set *set, size_t index, const char *
 int counter_set_period(const struct counter_set *set, size_t index, uint64_t period);
 /* A BPF program, by its descriptor; of a tracepoint one slot takes it for all, and -EEXIST says that it has it. */
 int counter_attach_bpf(const struct counter_set *set, size_t index, int program_fd);
+/* Enabled for so many more overflows, and disabled by the kernel after them. */
+int counter_refresh(const struct counter_set *set, size_t index, unsigned n);
+/* The ids of the BPF programs of a tracepoint; max: of the room in ids. Returns how many there are. */
+int counter_bpf_programs(const struct counter_set *set, size_t index, uint32_t *ids, size_t max);
 /* The kernel's id of one open slot. */
 int counter_slot_id(const struct counter_set *set, size_t index, size_t slot, uint64_t *id);
 

@@ -177,6 +177,33 @@ int counter_attach_bpf(const struct counter_set *set, size_t index, int program_
 	return each_slot(set, index, PERF_EVENT_IOC_SET_BPF, (unsigned long)program_fd);
 }
 
+int counter_refresh(const struct counter_set *set, size_t index, unsigned n)
+{
+	return each_slot(set, index, PERF_EVENT_IOC_REFRESH, n);
+}
+
+/* The kernel keeps at most so many for a tracepoint (BPF_TRACE_MAX_PROGS). */
+enum { BPF_PROGRAMS_MAX = 64 };
+
+int counter_bpf_programs(const struct counter_set *set, size_t index, uint32_t *ids, size_t max)
+{
+	uint32_t query[2 + BPF_PROGRAMS_MAX] = { BPF_PROGRAMS_MAX }; /* struct perf_event_query_bpf */
+	const struct counter *c = &set->v[index];
+	size_t slot = 0;
+	int rc;
+
+	while (slot < slots_count(c) && c->fds[slot] < 0)
+		slot++;
+	if (slot == slots_count(c))
+		return -EINVAL;
+	rc = set->kern->sys->ioctl(c->fds[slot], PERF_EVENT_IOC_QUERY_BPF, (unsigned long)query);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < max && i < query[1]; i++)
+		ids[i] = query[2 + i];
+	return (int)query[1];
+}
+
 int counter_slot_id(const struct counter_set *set, size_t index, size_t slot, uint64_t *id)
 {
 	return set->kern->sys->ioctl(set->v[index].fds[slot], PERF_EVENT_IOC_ID, (unsigned long)id);
@@ -298,7 +325,9 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 
 	machine_init(&o.machine, kern);
 	/* No CPU is known without sysfs; each event then says that it has none to open on. */
-	if (options->per_cpu && cpus_online(&kern->host, &o.online))
+	if (options->per_cpu && options->task_cpus)
+		intset_copy(&o.online, options->task_cpus);
+	else if (options->per_cpu && cpus_online(&kern->host, &o.online))
 		o.online.n = 0;
 	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n };
 	set->v = xcalloc(events->n, sizeof(*set->v));

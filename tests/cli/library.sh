@@ -108,6 +108,17 @@ assert values["page-faults"] > 100 and values["task-clock"] > 0, values' "$out"
 	clean measure_set
 }
 
+test_exception()
+{
+	need_library measure_exception "it takes a C++ compiler"
+	example measure_exception
+	same "nothing is left" "exceptions came through: yes
+descriptors left open: 0
+still counting: no
+and counts again: yes" "$out"
+	clean measure_exception
+}
+
 test_versions_agree()
 {
 	example uses version
@@ -157,6 +168,28 @@ test_ended() { use ended traps; }
 test_words_of_sampling() { use words traps; }
 test_limits() { use limits traps; }
 test_inherit_of_one_event() { use inherit_word traps; }
+test_measure_with_options() { use measure small; }
+test_targets_of_descriptors() { use targets small; }
+test_one_cpu() { use one_cpu small; }
+test_json_with_details() { use json small; }
+test_known_events() { use known small; }
+test_rates_of_events() { use rates small; }
+test_pause_and_refresh() { use pause small; }
+test_cgroup_by_path()
+{
+	need_root
+	CGROUP_MOUNT=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ "$CGROUP_MOUNT" ] || skip "needs cgroup v2, mounted"
+	! grep -q ' cgroup [^ ]*perf_event' /proc/mounts || skip "perf events follow cgroup v1 here"
+	export CGROUP_MOUNT
+	use cgroup_path small
+}
+test_bpf_programs()
+{
+	need_tracefs
+	need_root
+	use bpf_programs small
+}
 test_sentences() { use sentences traps; }
 test_bpf_of_a_tracepoint()
 {
