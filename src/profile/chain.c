@@ -19,14 +19,6 @@
 
 enum { KERNEL_FRAMES = 127 }; /* PERF_MAX_STACK_DEPTH, where an event asks for no other number */
 
-/* The outermost address of the user part that is in code. */
-struct chain_edge {
-	uint64_t ip;
-	bool is_return;
-	bool known;
-	bool stray; /* its caller would be no code */
-};
-
 static bool is_user_mode(uint8_t mode)
 {
 	return mode == MISC_USER || mode == MISC_GUEST_USER;
@@ -149,6 +141,13 @@ static size_t frames_limit(const struct replay_sample *sample)
 	return asked ? asked : KERNEL_FRAMES;
 }
 
+static void tail_add(struct chain_tail *tail, uint64_t ip, bool is_return)
+{
+	if (!tail->n)
+		tail->starts_with_ip = !is_return;
+	tail->ips[tail->n++ % CHAIN_TAIL] = ip;
+}
+
 /*
  * The recorded chain up to its address number n. What the kernel found by frame pointers may be anything, where code
  * uses that register for something else: what is no code has called nobody, and the chain ends before it. Where not
@@ -159,8 +158,8 @@ static void add_recorded(struct session *session, const struct replay_sample *sa
 {
 	bool whole = replay_knows_code(&session->replay, sample->thread);
 	bool checks = keeps_user(session) && !is_unwound(sample) && sample->thread->address_space;
-	struct chain_edge edge = { .known = false };
-	bool is_return = false;
+	struct chain_tail tail = { .n = 0 };
+	bool is_return = false, stray = false;
 	uint8_t mode = sample->mode;
 	size_t n_frames = 0;
 
@@ -172,12 +171,12 @@ static void add_recorded(struct session *session, const struct replay_sample *sa
 		if (checks && mode == MISC_USER) {
 			checks = replay_has_code(sample->thread, sample->ips[i] - is_return);
 			if (checks)
-				edge = (struct chain_edge){ sample->ips[i], is_return, true, false };
-			else if (whole && edge.known)
-				edge.stray = true;
+				tail_add(&tail, sample->ips[i], is_return);
+			else if (whole && tail.n)
+				stray = true;
 			else
-				edge.known = false;
-			if (edge.stray && !session->options.as_recorded)
+				tail.n = 0;
+			if (stray && !session->options.as_recorded)
 				break;
 		}
 		if (mode)
@@ -185,9 +184,8 @@ static void add_recorded(struct session *session, const struct replay_sample *sa
 		n_frames++;
 		is_return = true;
 	}
-	if (edge.known && (edge.stray || n_frames < frames_limit(sample)))
-		session->private->outermost =
-			session_location(session, sample->thread, MISC_USER, edge.ip, edge.is_return);
+	if (tail.n && (stray || n_frames < frames_limit(sample)))
+		session->private->reach = chain_tail_reach(session, sample->thread, &tail);
 }
 
 /* The place where the user part of the recorded chain begins; n_ips: there is none. */
@@ -276,7 +274,7 @@ static void fill_chain(struct session *session, const struct replay_sample *samp
 	struct session_private *private = session->private;
 
 	private->n_frames = 0;
-	private->outermost = LOCATION_NONE;
+	private->reach = REACH_NOT_COUNTED;
 	if (has_call_branches(sample) && user_part(sample) < sample->n_ips)
 		add_branches(session, sample);
 	else if (!has_stack_copy(session, sample->sample) || !add_unwound(session, sample))
@@ -310,11 +308,11 @@ static void count_end(struct session *session, const struct replay_sample *sampl
 	counts->ends[end < CHAIN_ENDS && end != CHAIN_GUESSED ? end : UNWIND_COMPLETE]++;
 }
 
-/* A chain of the kernel's own making, which ends at `outermost`: see session_private. */
-static void count_recorded(struct session *session, const struct replay_sample *sample, uint32_t outermost)
+/* A chain of the kernel's own making; where it was found by other means, it is not counted. */
+static void count_recorded(struct session *session, const struct replay_sample *sample, enum chain_reach reach)
 {
-	if (outermost != LOCATION_NONE && !has_stack_copy(session, sample->sample) && !has_call_branches(sample))
-		session->locations->v[outermost].n_outermost++;
+	if (!has_stack_copy(session, sample->sample) && !has_call_branches(sample))
+		chain_starts_add(&session->private->starts, reach);
 }
 
 void session_chain(struct session *session, const struct replay_sample *sample, struct chain *chain)
@@ -324,7 +322,7 @@ void session_chain(struct session *session, const struct replay_sample *sample, 
 	session_follow(session, sample);
 	count_end(session, sample);
 	fill_chain(session, add_link(session, sample, &with), chain);
-	count_recorded(session, sample, session->private->outermost);
+	count_recorded(session, sample, session->private->reach);
 }
 
 static uint32_t intern_chain(struct session *session, const struct replay_sample *sample)
@@ -356,12 +354,12 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 	hash = stack_cache_hash(sample, version);
 	if (!stack_cache_find(cache, &session->replay, sample, version, hash, &stack)) {
 		stack.stack = intern_chain(session, sample);
-		stack.outermost = session->private->outermost;
+		stack.reach = session->private->reach;
 		/* Anew: among its addresses may have been the process's first of code that has times. */
 		version = session_user_version(session, sample->thread);
 		stack_cache_add(cache, sample, version, stack_cache_hash(sample, version), &stack);
 	}
-	count_recorded(session, sample, stack.outermost);
+	count_recorded(session, sample, (enum chain_reach)stack.reach);
 	return stack.stack;
 }
 

@@ -1,8 +1,9 @@
 /*
  * chain_start: how many callchains by frame pointers reach the start of their program or thread. Where code uses the
  * frame pointer for something else, the kernel's walk ends early or goes astray, and says nothing about it: the flame
- * graph has towers that stand on no main. Each chain counts for the location where its user part ends (chain.c);
- * what that is, is asked once for each location (symbols_code_start).
+ * graph has towers that stand on no main. A chain has reached the start if one of its last CHAIN_TAIL addresses is
+ * there: a C library without frame pointers may add a false caller or two to the function that calls main. What an
+ * address is, is asked once for each location (symbols_code_start), and once for each distinct chain.
  */
 #include "profile/session_internal.h"
 
@@ -10,40 +11,57 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-enum { NEWS_PCT = 5 }; /* each program's loader, and functions in assembler, have no frame pointers: few are no news */
+/* In percent. Programs' loaders and C libraries have no frame pointers in most distributions: few are no news. */
+static const double news_pct = 10, least_pct = 0.05;
 
-static enum code_start start_of(struct session *session, const struct location_row *row)
+static enum code_start location_start(struct session *session, uint32_t location)
 {
-	return row->dso ? symbols_code_start(session->symbols, row->dso, row->addr, row->is_return) : CODE_IS_CALLED;
+	struct location_row *row = &session->locations->v[location];
+
+	if (!row->start_known)
+		row->start = row->dso ? symbols_code_start(session->symbols, row->dso, row->addr, row->is_return) :
+					CODE_IS_CALLED;
+	row->start_known = true;
+	return (enum code_start)row->start;
 }
 
-void chain_starts_add(struct chain_starts *sum, struct session *session)
+enum chain_reach chain_tail_reach(struct session *session, struct thread *thread, const struct chain_tail *tail)
 {
-	for (size_t i = 0; i < session->locations->n; i++) {
-		const struct location_row *row = &session->locations->v[i];
-		enum code_start start = row->n_outermost ? start_of(session, row) : CODE_START_NOT_KNOWN;
+	enum chain_reach reach = REACH_SHORT;
 
-		sum->n += start != CODE_START_NOT_KNOWN ? row->n_outermost : 0;
-		sum->n_short += start == CODE_IS_CALLED ? row->n_outermost : 0;
+	for (size_t i = tail->n; i-- > 0 && tail->n - i <= CHAIN_TAIL;) {
+		bool is_return = i || !tail->starts_with_ip;
+		uint32_t location = session_location(session, thread, MISC_USER, tail->ips[i % CHAIN_TAIL], is_return);
+		enum code_start start = location_start(session, location);
+
+		if (start == CODE_STARTS)
+			return REACH_START;
+		if (start == CODE_START_NOT_KNOWN && i + 1 == tail->n)
+			reach = REACH_NOT_COUNTED;
 	}
+	return reach;
 }
 
-static void add_note(struct session *session, const char *which, struct note_list *notes)
+void chain_starts_add(struct chain_starts *starts, enum chain_reach reach)
 {
-	struct chain_starts sum = session->private->starts;
-	double pct;
+	starts->n += reach != REACH_NOT_COUNTED;
+	starts->n_short += reach == REACH_SHORT;
+}
 
-	chain_starts_add(&sum, session);
-	if (!sum.n_short)
+static void add_note(const struct session *session, const char *which, struct note_list *notes)
+{
+	const struct chain_starts *starts = &session->private->starts;
+	double pct = starts->n ? 100.0 * (double)starts->n_short / (double)starts->n : 0;
+
+	if (pct < least_pct)
 		return;
-	pct = 100.0 * (double)sum.n_short / (double)sum.n;
-	note_add(notes, pct < NEWS_PCT, NULL,
+	note_add(notes, pct < news_pct, NULL,
 		 "%.1f %% of %s%llu user callchains do not reach the start of their program or thread: built without "
 		 "frame pointers; record with --call-graph dwarf",
-		 pct, which, (unsigned long long)sum.n);
+		 pct, which, (unsigned long long)starts->n);
 }
 
-void chain_starts_note(struct session *session, struct note_list *notes)
+void chain_starts_note(const struct session *session, struct note_list *notes)
 {
 	add_note(session, "", notes);
 }

@@ -69,7 +69,6 @@ void location_totals_release(struct location_totals *totals)
 void session_forget_locations(struct session *session)
 {
 	location_totals_add(&session->private->forgotten, session);
-	chain_starts_add(&session->private->starts, session);
 	session->locations->n = 0;
 	index_clear(&session->locations->ix);
 	session->stacks->n = 0;

@@ -130,10 +130,11 @@ struct location_row {
 	bool link_known : 1; /* in_link is: the function has its return address still in a register */
 	bool in_link : 1;
 	bool symbol_known : 1; /* symbol is what location_symbol found */
+	bool start_known : 1; /* start is what symbols_code_start says */
+	uint8_t start; /* enum code_start */
 	const struct symbol *symbol;
 	struct frame_list frames;
 	uint64_t n_samples; /* counted by the callers that want notes about missing symbols */
-	uint64_t n_outermost; /* user callchains by frame pointers that end here */
 };
 struct locations {
 	struct location_row *v;

@@ -60,7 +60,7 @@ struct stack_cache {
 };
 struct cached_stack {
 	uint32_t stack;
-	uint32_t outermost; /* as session_private.outermost */
+	uint32_t reach; /* enum chain_reach */
 };
 /* version: session_user_version of the sample's thread. */
 uint64_t stack_cache_hash(const struct replay_sample *sample, uint64_t version);
@@ -136,14 +136,26 @@ void location_totals_release(struct location_totals *totals);
 
 /* ---- chain_start.c: does a chain by frame pointers reach the start of its program or thread? ---- */
 
+enum chain_reach {
+	REACH_NOT_COUNTED, /* not known, or not a chain by frame pointers */
+	REACH_START,
+	REACH_SHORT,
+};
 struct chain_starts {
-	uint64_t n; /* user callchains by frame pointers of which the answer is known */
+	uint64_t n; /* user callchains that are counted */
 	uint64_t n_short; /* of these, the ones that do not reach it */
 };
-/* Adds the chains that ended at the locations that there are, each location looked at once. */
-void chain_starts_add(struct chain_starts *starts, struct session *session);
-/* The note about all chains of the session, verbose where few are short; none where all reach it. */
-void chain_starts_note(struct session *session, struct note_list *notes);
+enum { CHAIN_TAIL = 3 };
+/* The last user addresses of a chain that are in code, all but the newest ones overwritten. */
+struct chain_tail {
+	uint64_t ips[CHAIN_TAIL]; /* number i of the chain at i % CHAIN_TAIL */
+	size_t n; /* user addresses of the chain so far */
+	bool starts_with_ip; /* number 0 is no return address */
+};
+enum chain_reach chain_tail_reach(struct session *session, struct thread *thread, const struct chain_tail *tail);
+void chain_starts_add(struct chain_starts *starts, enum chain_reach reach);
+/* The note about all chains of the session, verbose where few are short; none where none is, or 0.0 %. */
+void chain_starts_note(const struct session *session, struct note_list *notes);
 
 enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
 
@@ -167,12 +179,8 @@ struct session_private {
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */
-	/*
-	 * Location where the user part of the last fill_chain() ends, if the kernel found it by frame pointers and was
-	 * not stopped by a limit; else LOCATION_NONE.
-	 */
-	uint32_t outermost;
-	struct chain_starts starts; /* of the locations that were forgotten */
+	enum chain_reach reach; /* of the last fill_chain() */
+	struct chain_starts starts;
 	bool recorded_chains; /* unwind.counts has chains that the recorder unwound */
 	uint64_t not_unwound; /* samples with registers and stack that were left so */
 };

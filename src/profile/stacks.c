@@ -60,8 +60,8 @@ uint32_t *stacks_keep(struct stacks *stacks, const bool *used, const uint32_t *l
  * Raw chains that were seen, with the stack that each became: most samples of a program have a chain that
  * was there before, so one hash and one comparison stand for all its frames.
  *
- * An entry is HEAD_WORDS words (the version of the thread's maps; stack, number of addresses and mode; the
- * outermost location), then the addresses. Kernel maps seldom change: then all is forgotten.
+ * An entry is HEAD_WORDS words (the version of the thread's maps; stack, number of addresses and mode; its
+ * chain_reach), then the addresses. Kernel maps seldom change: then all is forgotten.
  */
 enum { CACHE_WORDS = (4 << 20) / sizeof(uint64_t), HEAD_WORDS = 3, IPS_MAX = (1 << 24) - 1 };
 
@@ -127,7 +127,7 @@ void stack_cache_add(struct stack_cache *cache, const struct replay_sample *samp
 	words = cache->words + cache->n;
 	words[0] = version;
 	words[1] = (uint64_t)stack->stack << 32 | shape(sample);
-	words[2] = stack->outermost;
+	words[2] = stack->reach;
 	memcpy(words + HEAD_WORDS, sample->ips, sample->n_ips * sizeof(uint64_t));
 	index_add(&cache->ix, hash, (uint32_t)cache->n);
 	cache->n += HEAD_WORDS + sample->n_ips;

@@ -133,10 +133,14 @@ static enum code_start start_of_file(struct symbols *symbols, const struct dso *
 
 enum code_start symbols_code_start(struct symbols *symbols, const struct dso *dso, uint64_t addr, bool is_return)
 {
-	const struct symbol *symbol = symbols_find(symbols, dso, addr - is_return);
-	bool named = symbol && !symbol->nameless;
+	const struct symbol *symbol;
+	bool named;
 
+	if (dso->kind != DSO_FILE) /* code made at run time is never the start, and may get its names later */
+		return CODE_IS_CALLED;
+	symbol = symbols_find(symbols, dso, addr - is_return);
+	named = symbol && !symbol->nameless;
 	if (named && is_start_name(symbol->raw))
 		return CODE_STARTS;
-	return dso->kind == DSO_FILE ? start_of_file(symbols, dso, named, addr, is_return) : CODE_IS_CALLED;
+	return start_of_file(symbols, dso, named, addr, is_return);
 }
