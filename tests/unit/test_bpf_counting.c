@@ -552,6 +552,7 @@ static void all_switches_are_waits(void **state)
 	assert_true(r->totals.runs >= SLEEPS / 2);
 	assert_true(r->totals.cells <= r->totals.samples);
 	assert_int_equal(r->totals.short_waits, 0);
+	assert_true(r->totals.waits_ns > 0);
 	came = r->profile->events[0];
 	assert_int_equal(came->totals.period, r->totals.waits_ns);
 	assert_true(event_has_waits(live_source_recording(r->live)->events->v[0]));
