@@ -384,6 +384,18 @@ static void somebody_elses_cache_is_refused(void **state)
 	expect("/.build-id/10/11121314151617/elf", "/.build-id/10/11121314151617/elf", "");
 }
 
+static void the_vdso_of_another_kernel_is_in_the_cache(void **state)
+{
+	static const char cached[] = "/[vdso]/1011121314151617/vdso";
+
+	(void)state;
+	snprintf(dso_path, sizeof(dso_path), "[vdso]");
+	dso.kind = DSO_VDSO;
+	recorded_id(0x10);
+	make_file(cached, (struct want){ .id = 0x10, .symtab = true });
+	expect(cached, cached, "");
+}
+
 static void the_running_kernels_vdso_is_at_hand(void **state)
 {
 	struct elf_file vdso;
@@ -622,6 +634,7 @@ int main(void)
 		TEST(a_debug_file_is_cached_too),
 		TEST(a_debug_file_is_never_the_program),
 		TEST(somebody_elses_cache_is_refused),
+		TEST(the_vdso_of_another_kernel_is_in_the_cache),
 		TEST(the_running_kernels_vdso_is_at_hand),
 		TEST(a_kernels_file_is_used_with_its_own_build_id),
 		TEST(code_without_a_file_is_not_looked_for),
