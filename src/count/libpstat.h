@@ -344,7 +344,8 @@ int pstat_measure_with(const struct pstat_events *events, const struct pstat_ope
 		       struct pstat_error *error);
 /*
  * Measures with counters that are open, and readings of them: resets, enables, calls, disables (also after an
- * exception), reads. Nothing is allocated or opened, and nothing explained. -EINVAL: the readings are of other counters.
+ * exception), reads. Nothing is allocated or opened, and nothing explained. -EINVAL: the readings are of other
+ * counters.
  */
 int pstat_measure_counters(struct pstat_counters *counters, struct pstat_readings *readings,
 			   void (*function)(void *argument), void *argument);
@@ -582,6 +583,54 @@ struct pstat_record {
 		struct pstat_deferred_chain deferred;
 	} body; /* the member that record_type says */
 };
+
+/*
+ * The bits of a branch, of sample.data_source and of sample.transaction, each by itself. The caller sets size. Numbers
+ * are the kernel's: PERF_BR_* (of PERF_BR_EXTEND_ABI 16 and up, by the new type), PERF_BR_SPEC_*, PERF_BR_PRIV_*,
+ * PERF_MEM_OP_* and so on.
+ */
+struct pstat_branch_parts {
+	size_t size;
+	uint32_t mispredicted, predicted; /* both 0: the unit does not say */
+	uint32_t in_transaction, aborted;
+	uint32_t cycles; /* since the branch before; 0: not known */
+	uint32_t branch_type, speculation, privilege;
+};
+void pstat_branch_decode(const struct pstat_branch *branch, struct pstat_branch_parts *parts);
+
+struct pstat_data_source {
+	size_t size;
+	uint32_t operation, level, snoop, lock, tlb; /* bits of PERF_MEM_OP_*, _LVL_*, _SNOOP_*, _LOCK_*, _TLB_* */
+	uint32_t level_number; /* PERF_MEM_LVLNUM_* */
+	uint32_t remote, snoop_more, blocked, hops; /* PERF_MEM_REMOTE_*, _SNOOPX_*, _BLK_*, _HOPS_* */
+};
+void pstat_data_source_decode(uint64_t data_source, struct pstat_data_source *parts);
+
+struct pstat_transaction {
+	size_t size;
+	uint32_t elision, transaction, synchronous, asynchronous, retry, conflict, capacity_write, capacity_read;
+	uint32_t abort_code; /* of an abort that the program asked for */
+};
+void pstat_transaction_decode(uint64_t transaction, struct pstat_transaction *parts);
+
+/* A field of a tracepoint's samples (fields PERF_SAMPLE_RAW), as tracefs describes it. */
+struct pstat_field {
+	size_t size;
+	uint32_t offset, bytes;
+	int is_signed, is_array;
+	int is_text; /* an array of characters */
+	int is_dynamic, is_relative; /* the bytes say where it is: from the beginning, or from after themselves */
+};
+/*
+ * Looks the field up by its name; the caller sets field->size. -EINVAL: no such event, or no tracepoint; -ENOENT: it
+ * has no such field; -EACCES: tracefs cannot be read; -ENOMEM.
+ */
+int pstat_events_field(const struct pstat_events *events, size_t index, const char *name, struct pstat_field *field,
+		       struct pstat_error *error);
+/* The value in a sample. -EINVAL: it is no number; -EBADMSG: the sample is too short. */
+int pstat_field_number(const struct pstat_field *field, const struct pstat_sample *sample, int64_t *value);
+/* Writes as snprintf(3), up to the first NUL; raw, as the program had it. -EINVAL: it is no text; -EBADMSG as above. */
+int pstat_field_text(const struct pstat_field *field, const struct pstat_sample *sample, char *text, size_t bytes);
 
 /*
  * The body of a record of these types, for languages that have no unions; NULL: the record is of another type.

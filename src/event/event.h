@@ -125,8 +125,16 @@ int event_list_parse(struct event_list *list, const char *spec, const struct hos
 int event_list_parse_pfm(struct event_list *list, const char *names, const struct host_paths *host,
 			 struct str *err);
 
-/* The place of a field in a tracepoint's data, in bytes. -ENOENT: it has none. */
-int event_field_at(const struct event *tracepoint, const struct host_paths *host, const char *field, unsigned *at);
+/* A field of a tracepoint's data, as its file `format` in tracefs says. */
+struct event_field {
+	unsigned at, bytes; /* of an array all of it; of a dynamic field the word that says where it is */
+	bool is_signed;
+	bool is_array, is_text; /* is_text: an array of char */
+	bool is_dynamic, is_relative; /* __data_loc; __rel_loc, which counts from after the field */
+};
+/* -ENOENT: it has none of this name; others: tracefs cannot be read. */
+int event_field_find(const struct event *tracepoint, const struct host_paths *host, const char *name,
+		     struct event_field *field);
 
 /* --filter: for all events of the last -e; each must be a tracepoint. */
 int event_list_set_filter(struct event_list *list, const char *filter, struct str *err);

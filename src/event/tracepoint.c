@@ -111,27 +111,56 @@ static int add_tracepoint(struct tracepoint_search *t, const char *system, const
 	return event_apply_terms(t->p, t->spec, event, NULL, NULL, NULL);
 }
 
+/* Whether a declaration is of this name: "pid_t pid", "char comm[16]", "__data_loc char[] filename". */
+static bool declares(const char *declaration, size_t n, const char *name)
+{
+	size_t len = strlen(name);
+
+	while (n && declaration[n - 1] == ']')
+		while (n && declaration[--n] != '[')
+			;
+	return n > len && !memcmp(declaration + n - len, name, len) && strchr(" *", declaration[n - len - 1]);
+}
+
 /* "	field:pid_t pid;	offset:24;	size:4;	signed:1;" */
-int event_field_at(const struct event *tracepoint, const struct host_paths *host, const char *field, unsigned *at)
+static bool read_field(const char *line, const char *name, struct event_field *field)
+{
+	static const char begin[] = "\tfield:";
+	const char *declaration = line + strlen(begin);
+	size_t n = strcspn(declaration, ";\n");
+	unsigned is_signed = 0;
+
+	if (strncmp(line, begin, strlen(begin)) != 0 || !declares(declaration, n, name) ||
+	    sscanf(declaration + n, ";\toffset:%u;\tsize:%u;\tsigned:%u;", &field->at, &field->bytes, &is_signed) < 2)
+		return false;
+	field->is_signed = is_signed;
+	field->is_array = memchr(declaration, '[', n) != NULL;
+	field->is_text = field->is_array && memmem(declaration, n, "char", 4) && !memmem(declaration, n, "unsigned", 8);
+	field->is_relative = !strncmp(declaration, "__rel_loc ", 10);
+	field->is_dynamic = field->is_relative || !strncmp(declaration, "__data_loc ", 11);
+	return true;
+}
+
+int event_field_find(const struct event *tracepoint, const struct host_paths *host, const char *name,
+		     struct event_field *field)
 {
 	struct str root = STR_INIT, text = STR_INIT;
-	char *wanted = xasprintf(" %s;\toffset:", field), *path, *found = NULL;
+	bool found = false;
+	char *path;
 	int rc = tracefs_root(host, &root);
 
 	path = xasprintf("%s/events/%s/format", root.s, tracepoint->tracepoint);
 	if (!rc)
 		rc = read_text_file(path, &text);
-	if (!rc && text.len)
-		found = strstr(text.s, wanted);
-	if (!rc && !found)
-		rc = -ENOENT;
-	if (!rc)
-		*at = (unsigned)strtoul(found + strlen(wanted), NULL, 10);
+	*field = (struct event_field){ 0 };
+	for (const char *line = text.len ? text.s : NULL; !rc && line && !found; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		found = read_field(line, name, field);
+	}
 	str_release(&root);
 	str_release(&text);
-	free(wanted);
 	free(path);
-	return rc;
+	return rc || found ? rc : -ENOENT;
 }
 
 static int add_system(struct tracepoint_search *t, const char *system)

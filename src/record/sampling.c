@@ -638,12 +638,14 @@ static int add_off_cpu(struct event_list *events, const struct kern *kern, struc
 static int add_wakeups(struct event_list *events, const struct kern *kern, struct str *err)
 {
 	int rc = event_list_parse(events, "sched:sched_waking", &kern->host, err);
+	struct event_field woken;
 	struct event *event;
 
 	if (rc)
 		return rc;
 	event = &events->v[events->n - 1];
-	rc = event_field_at(event, &kern->host, "pid", &event->woken_at);
+	rc = event_field_find(event, &kern->host, "pid", &woken);
+	event->woken_at = woken.at;
 	return rc ? fail(err, rc, "sched:sched_waking: the kernel's description has no field pid") : 0;
 }
 

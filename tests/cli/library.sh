@@ -184,6 +184,12 @@ test_cgroup_by_path()
 	export CGROUP_MOUNT
 	use cgroup_path small
 }
+test_fields_of_tracepoints()
+{
+	need_tracefs
+	need_root
+	use fields small
+}
 test_bpf_programs()
 {
 	need_tracefs

@@ -338,10 +338,55 @@ static void bpf_programs(void)
 	close(program);
 }
 
+/* A field of each kind, by its name: what this process was called with. */
+static void fields(void)
+{
+	struct pstat_sampling_options options = { .size = sizeof(options), .period = 1, .fields = PERF_SAMPLE_RAW };
+	struct pstat_field which = { .size = sizeof(which) }, who = which, file = which, pid = which;
+	struct pstat_events *events = parsed("syscalls:sys_enter_getpriority,sched:sched_wakeup,"
+					     "sched:sched_process_exec,page-faults");
+	const struct pstat_record *record;
+	struct pstat_sampler *sampler;
+	int64_t value = 0;
+	int n = 0;
+
+	REQUIRE(pstat_events_field(events, 0, "which", &which, &error) == 0);
+	REQUIRE(pstat_events_field(events, 0, "who", &who, &error) == 0);
+	REQUIRE(pstat_events_field(events, 1, "comm", &file, &error) == 0);
+	REQUIRE(file.bytes == 16 && file.is_text && file.is_array && !file.is_dynamic);
+	REQUIRE(pstat_events_field(events, 1, "pid", &pid, &error) == 0);
+	REQUIRE(pid.bytes == 4 && pid.is_signed && !pid.is_array);
+	REQUIRE(pstat_events_field(events, 2, "filename", &file, &error) == 0);
+	REQUIRE(file.is_text && file.is_dynamic);
+	REQUIRE(pstat_events_field(events, 0, "whic", &file, &error) == -ENOENT);
+	SAYS(error, "has no field 'whic'");
+	REQUIRE(pstat_events_field(events, 3, "pid", &file, &error) == -EINVAL);
+	if (pstat_sampler_open(&sampler, events, &options, &error))
+		SKIP("%s", error.text);
+	if (!pstat_counter(pstat_sampler_counters(sampler), 0)->supported)
+		SKIP("%s", pstat_counter(pstat_sampler_counters(sampler), 0)->reason);
+	REQUIRE(pstat_enable(pstat_sampler_counters(sampler)) == 0);
+	syscall(SYS_getpriority, 0, 12345);
+	REQUIRE(pstat_disable(pstat_sampler_counters(sampler)) == 0);
+	while (pstat_sampler_next(sampler, &record, NULL) == 1) {
+		const struct pstat_sample *sample = pstat_record_sample(record);
+
+		if (!sample || record->event != 0)
+			continue;
+		REQUIRE(pstat_field_number(&which, sample, &value) == 0 && value == 0);
+		REQUIRE(pstat_field_number(&who, sample, &value) == 0);
+		n += value == 12345;
+	}
+	REQUIRE(n == 1);
+	pstat_sampler_close(sampler);
+	pstat_events_free(events);
+}
+
 static const struct use uses[] = {
 	{ "measure", measure },	    { "targets", targets },		{ "one_cpu", one_cpu },
 	{ "json", json },	    { "known", known },			{ "rates", rates },
 	{ "pause", pause_and_refresh }, { "cgroup_path", cgroup_path }, { "bpf_programs", bpf_programs },
+	{ "fields", fields },
 };
 
 int main(int argc, char **argv)

@@ -336,6 +336,118 @@ static void bodies_by_type(void **state)
 	}
 }
 
+/* ---- words of bits: the kernel's own bit fields say where each is ---- */
+
+static void branch_words(void **state)
+{
+	struct perf_branch_entry entry = { .mispred = 1, .in_tx = 1, .cycles = 0xabcd, .type = PERF_BR_RET, .spec = 2,
+					   .priv = 3 };
+	struct pstat_branch branch;
+	struct pstat_branch_parts parts = { .size = sizeof(parts) };
+	struct pstat_branch_parts shorter = { .size = offsetof(struct pstat_branch_parts, cycles), .cycles = 99 };
+
+	(void)state;
+	memcpy(&branch, &entry, sizeof(branch));
+	pstat_branch_decode(&branch, &parts);
+	assert_int_equal(parts.size, sizeof(parts));
+	assert_int_equal(parts.mispredicted, 1);
+	assert_int_equal(parts.predicted, 0);
+	assert_int_equal(parts.in_transaction, 1);
+	assert_int_equal(parts.aborted, 0);
+	assert_int_equal(parts.cycles, 0xabcd);
+	assert_int_equal(parts.branch_type, PERF_BR_RET);
+	assert_int_equal(parts.speculation, 2);
+	assert_int_equal(parts.privilege, 3);
+	entry = (struct perf_branch_entry){ .predicted = 1, .abort = 1, .type = PERF_BR_EXTEND_ABI, .new_type = 5 };
+	memcpy(&branch, &entry, sizeof(branch));
+	pstat_branch_decode(&branch, &parts);
+	assert_int_equal(parts.predicted, 1);
+	assert_int_equal(parts.aborted, 1);
+	assert_int_equal(parts.branch_type, 21);
+	/* A program that knows less gets no more than it has room for. */
+	pstat_branch_decode(&branch, &shorter);
+	assert_int_equal(shorter.aborted, 1);
+	assert_int_equal(shorter.cycles, 99);
+}
+
+static void memory_words(void **state)
+{
+	const union perf_mem_data_src source = { .mem_op = 17, .mem_lvl = 0x1234, .mem_snoop = 9, .mem_lock = 2,
+						 .mem_dtlb = 0x55, .mem_lvl_num = 11, .mem_remote = 1, .mem_snoopx = 2,
+						 .mem_blk = 5, .mem_hops = 6 };
+	struct pstat_data_source parts = { .size = sizeof(parts) };
+
+	(void)state;
+	pstat_data_source_decode(source.val, &parts);
+	assert_int_equal(parts.operation, 17);
+	assert_int_equal(parts.level, 0x1234);
+	assert_int_equal(parts.snoop, 9);
+	assert_int_equal(parts.lock, 2);
+	assert_int_equal(parts.tlb, 0x55);
+	assert_int_equal(parts.level_number, 11);
+	assert_int_equal(parts.remote, 1);
+	assert_int_equal(parts.snoop_more, 2);
+	assert_int_equal(parts.blocked, 5);
+	assert_int_equal(parts.hops, 6);
+}
+
+static void transaction_words(void **state)
+{
+	static const uint64_t all[] = { PERF_TXN_ELISION,	  PERF_TXN_TRANSACTION, PERF_TXN_SYNC,
+					PERF_TXN_ASYNC,		  PERF_TXN_RETRY,	PERF_TXN_CONFLICT,
+					PERF_TXN_CAPACITY_WRITE, PERF_TXN_CAPACITY_READ };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		struct pstat_transaction parts = { .size = sizeof(parts) };
+
+		pstat_transaction_decode(all[i] | 0x12345678ull << PERF_TXN_ABORT_SHIFT, &parts);
+		assert_int_equal(parts.abort_code, 0x12345678);
+		for (size_t k = 0; k < ARRAY_SIZE(all); k++)
+			assert_int_equal((&parts.elision)[k], i == k);
+	}
+}
+
+/* ---- fields ---- */
+
+static void fields_of_bytes(void **state)
+{
+	static const uint8_t raw[24] = { 0, 0, 0, 0, 0xfe, 0xff, 0, 0, 16, 0, 5, 0, 'n', 'a', 'm', 'e',
+					 'l', 'a', 't', 'e', 0, 'x', 0, 0 };
+	const struct pstat_sample sample = { .raw = raw, .raw_bytes = sizeof(raw) };
+	struct pstat_field field = { .offset = 4, .bytes = 2, .is_signed = 1 };
+	char text[16];
+	int64_t value;
+
+	(void)state;
+	assert_int_equal(pstat_field_number(&field, &sample, &value), 0);
+	assert_int_equal(value, -2);
+	field.is_signed = 0;
+	assert_int_equal(pstat_field_number(&field, &sample, &value), 0);
+	assert_int_equal(value, 0xfffe);
+	field.bytes = 4;
+	assert_int_equal(pstat_field_number(&field, &sample, &value), 0);
+	assert_int_equal(value, 0xfffe);
+	field.bytes = 3;
+	assert_int_equal(pstat_field_number(&field, &sample, &value), -EINVAL);
+	field = (struct pstat_field){ .offset = 20, .bytes = 8 };
+	assert_int_equal(pstat_field_number(&field, &sample, &value), -EBADMSG);
+	field = (struct pstat_field){ .offset = 12, .bytes = 4, .is_array = 1, .is_text = 1 };
+	assert_int_equal(pstat_field_number(&field, &sample, &value), -EINVAL);
+	assert_int_equal(pstat_field_text(&field, &sample, text, sizeof(text)), 4);
+	assert_string_equal(text, "name");
+	field = (struct pstat_field){ .offset = 8, .bytes = 4, .is_array = 1, .is_text = 1, .is_dynamic = 1 };
+	assert_int_equal(pstat_field_text(&field, &sample, text, sizeof(text)), 4);
+	assert_string_equal(text, "late");
+	assert_int_equal(pstat_field_text(&field, &sample, text, 3), 4);
+	assert_string_equal(text, "la");
+	/* From after the field on: 12 + 16 is outside. */
+	field.is_relative = 1;
+	assert_int_equal(pstat_field_text(&field, &sample, text, sizeof(text)), -EBADMSG);
+	field.is_text = 0;
+	assert_int_equal(pstat_field_text(&field, &sample, text, sizeof(text)), -EINVAL);
+}
+
 /* ---- samples ---- */
 
 static uint64_t ips[] = { 51, 52, 53 };
@@ -502,6 +614,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(names, setup, teardown),
 		cmocka_unit_test_setup_teardown(unknown_types, setup, teardown),
 		cmocka_unit_test(bodies_by_type),
+		cmocka_unit_test(branch_words),
+		cmocka_unit_test(memory_words),
+		cmocka_unit_test(transaction_words),
+		cmocka_unit_test(fields_of_bytes),
 		cmocka_unit_test_setup_teardown(all_fields, bare_setup, teardown),
 		cmocka_unit_test_setup_teardown(one_field, bare_setup, teardown),
 	};
