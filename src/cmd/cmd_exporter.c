@@ -163,6 +163,7 @@ static int export_metrics(const struct exporter_words *words)
 	struct str err = STR_INIT;
 	int status = EXIT_PSTAT_FAILED, rc;
 
+	memory_return_large();
 	message_notes(&words->what.events.notes, 0, words->verbose > 0);
 	run.stop = signals_catch(false, &found);
 	rc = begin(&run, &err);

@@ -51,10 +51,22 @@ static const struct {
 
 /* ---- lines ---- */
 
+static bool is_plain(const char *text)
+{
+	while (*text >= ' ' && *text <= '~' && *text != '\\' && *text != '"')
+		text++;
+	return !*text;
+}
+
+/* Control characters become the four characters \xNN, whose backslash is escaped like any other. */
 static void add_escaped(struct str *out, const char *text)
 {
 	struct str printable = STR_INIT;
 
+	if (is_plain(text)) {
+		str_add(out, text);
+		return;
+	}
 	str_add_printable(&printable, text, strlen(text));
 	for (const char *at = printable.s; *at; at++) {
 		if (*at == '\\' || *at == '"')
@@ -84,14 +96,17 @@ static void begin_family(struct exposition *x)
 static void begin_sample(struct exposition *x)
 {
 	begin_family(x);
-	str_addf(x->out, "%s%s", x->family->name, kinds[x->family->kind].suffix);
+	str_add(x->out, x->family->name);
+	str_add(x->out, kinds[x->family->kind].suffix);
 }
 
 static void add_label(struct exposition *x, const char *name, const char *value)
 {
 	bool first = x->out->s[x->out->len - 1] != '"';
 
-	str_addf(x->out, "%c%s=\"", first ? '{' : ',', name);
+	str_addc(x->out, first ? '{' : ',');
+	str_add(x->out, name);
+	str_add(x->out, "=\"");
 	add_escaped(x->out, value);
 	str_addc(x->out, '"');
 }

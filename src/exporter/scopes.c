@@ -457,22 +457,26 @@ void exporter_close(struct exporter *exporter)
 /* ---- reads ---- */
 
 struct witness_look {
-	struct exporter *exporter;
+	const struct target *target;
 	struct metric_scope *scope;
+	struct intset standing; /* CPUs on which it stands still */
+	bool goes_on; /* on another CPU: else the clock itself stands */
 };
 
 static void look_at_witness(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
 {
-	const struct witness_look *look = data;
-	size_t at = index == look->scope->witness ? intset_index(&look->exporter->target.cpus, cpu) : SIZE_MAX;
+	struct witness_look *look = data;
+	size_t at = index == look->scope->witness ? intset_index(&look->target->cpus, cpu) : SIZE_MAX;
 	uint64_t *before_ns;
 
 	(void)thread;
 	if (at == SIZE_MAX || reading->state != READING_OK)
 		return;
 	before_ns = &look->scope->cpu_times_ns[at];
-	if (*before_ns == reading->enabled_ns && *before_ns)
-		intset_add(&look->exporter->stopped, cpu);
+	if (*before_ns && *before_ns == reading->enabled_ns)
+		intset_add(&look->standing, cpu);
+	else if (*before_ns)
+		look->goes_on = true;
 	*before_ns = reading->enabled_ns;
 }
 
@@ -490,12 +494,15 @@ void exporter_read(struct exporter *exporter)
 
 	for (size_t i = 0; i < exporter->n_scopes; i++) {
 		struct metric_scope *scope = exporter->scopes[i];
-		struct witness_look look = { exporter, scope };
+		struct witness_look look = { .target = &exporter->target, .scope = scope };
 
 		if (!scope->open)
 			continue;
 		aggregation_read(scope->counts, &none, &none, exporter->at_tick ? look_at_witness : NULL, &look);
 		count_failures(exporter, scope->counts);
+		for (size_t k = 0; look.goes_on && k < look.standing.n; k++)
+			intset_add(&exporter->stopped, look.standing.v[k]);
+		intset_release(&look.standing);
 	}
 }
 

@@ -274,7 +274,7 @@ static void set_times(const struct fake_event *e, uint64_t *enabled_ns, uint64_t
 static struct reading count_of(const struct fake_event *e)
 {
 	const struct fake_outcome *o = &e->outcome;
-	unsigned counters = fake_settings()->counters, n = rivals(e, false, false);
+	unsigned counters = fake_settings()->counters, n = counters ? rivals(e, false, false) : 0;
 	uint64_t enabled_ns, there_ns;
 	struct reading r;
 

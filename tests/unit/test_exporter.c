@@ -306,8 +306,12 @@ static void test_cpu_between_ticks(void **state)
 	assert_int_equal(fake.n, CPUS);
 	exporter_tick(exporter);
 	assert_int_equal(fake.n, 2 * CPUS);
+	exporter_tick(exporter); /* all stand still: that is no CPU's doing */
+	assert_int_equal(fake.n, 2 * CPUS);
 	run_all(1);
 	exporter_tick(exporter);
+	exporter_tick(exporter);
+	assert_int_equal(fake.n, 2 * CPUS);
 	has_lines(exporter, "pstat_event_total",
 		  "pstat_event_total{event=\"faults\",mode=\"all\",cpu=\"0\"} 21\n"
 		  "pstat_event_total{event=\"faults\",mode=\"all\",cpu=\"1\"} 11\n"
