@@ -53,6 +53,7 @@ type SamplingOptions struct {
 	Fields                    uint64 // Field bits; 0: FieldIP
 	Track                     uint32 // Track bits
 	Branches                  uint64 // PERF_SAMPLE_BRANCH_* for FieldBranchStack
+	MaxStack                  uint32 // frames of a call chain at most; 0: as many as the kernel takes
 	RingBytes                 uint64 // of each ring; 0: 256 KiB
 	WakeupBytes, WakeupEvents uint32 // when ReadRecord wakes up; both 0: when half of the ring is full
 }
@@ -85,6 +86,7 @@ func (g *Group) Sample(pid, cpu int, how SamplingOptions) (*Sampler, error) {
 	options := C.struct_pstat_sampling_options{size: C.sizeof_struct_pstat_sampling_options, open: open,
 		period: C.uint64_t(how.Period), frequency: C.uint64_t(how.Frequency), fields: C.uint64_t(how.Fields),
 		branches: C.uint64_t(how.Branches), track: C.uint32_t(how.Track), ring_bytes: C.uint64_t(how.RingBytes),
+		max_stack:    C.uint32_t(how.MaxStack),
 		wakeup_bytes: C.uint32_t(how.WakeupBytes), wakeup_events: C.uint32_t(how.WakeupEvents)}
 	s, text := &Sampler{}, newError()
 	if code := C.pstat_sampler_open(&s.sampler, events, &options, text); code != 0 {

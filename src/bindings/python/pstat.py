@@ -221,7 +221,7 @@ class pstat_sampling_options(_Struct):
     _fields_ = [("size", _size), ("open", ctypes.POINTER(pstat_open_options)), ("period", _u64), ("frequency", _u64),
                 ("fields", _u64), ("user_registers", _u64), ("interrupted_registers", _u64), ("branches", _u64),
                 ("stack_bytes", _u32), ("track", _u32), ("ring_bytes", _u64), ("wakeup_bytes", _u32),
-                ("wakeup_events", _u32)]
+                ("wakeup_events", _u32), ("max_stack", _u32)]
 
 
 class pstat_sampler_counts(_Struct):
@@ -898,7 +898,7 @@ class Sampler(_Owner):
 
         period=, frequency=     a sample after so many, or about so many in a second; neither: events count only
         fields=, track=         Field and Track bits: what samples have, and which records come besides
-        user_registers, interrupted_registers, branches, stack_bytes, ring_bytes, wakeup_bytes, wakeup_events
+        user_registers, interrupted_registers, branches, stack_bytes, ring_bytes, wakeup_bytes, wakeup_events, max_stack
 
     It is iterated over: once by itself over the records that are there, with follow() for as long as they come. A
     record is a named tuple by its type: Sample, Map, Comm, Task, Lost ..., with None where a field was not asked for.
@@ -975,7 +975,7 @@ class Sampler(_Owner):
 
 
 _SAMPLING_NUMBERS = ("user_registers", "interrupted_registers", "branches", "stack_bytes", "ring_bytes", "wakeup_bytes",
-                     "wakeup_events")
+                     "wakeup_events", "max_stack")
 
 
 class _SamplersCounters(Counters):

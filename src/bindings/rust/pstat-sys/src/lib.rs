@@ -428,6 +428,7 @@ pub struct pstat_sampling_options {
     pub ring_bytes: u64,
     pub wakeup_bytes: u32,
     pub wakeup_events: u32,
+    pub max_stack: u32,
 }
 
 #[repr(C)]
