@@ -126,11 +126,15 @@ static bool declares(const char *declaration, size_t n, const char *name)
 static bool read_field(const char *line, const char *name, struct event_field *field)
 {
 	static const char begin[] = "\tfield:";
-	const char *declaration = line + strlen(begin);
-	size_t n = strcspn(declaration, ";\n");
+	const char *declaration;
 	unsigned is_signed = 0;
+	size_t n;
 
-	if (strncmp(line, begin, strlen(begin)) != 0 || !declares(declaration, n, name) ||
+	if (strncmp(line, begin, strlen(begin)) != 0)
+		return false;
+	declaration = line + strlen(begin);
+	n = strcspn(declaration, ";\n");
+	if (!declares(declaration, n, name) ||
 	    sscanf(declaration + n, ";\toffset:%u;\tsize:%u;\tsigned:%u;", &field->at, &field->bytes, &is_signed) < 2)
 		return false;
 	field->is_signed = is_signed;
