@@ -794,6 +794,26 @@ static int add_thread_object(struct firefox *f, const struct firefox_thread *thr
 
 /* ---- around the threads ---- */
 
+/* Time between two samples of a thread that runs all the time, in ns: as it was asked for, else as it was on average. */
+static uint64_t interval_ns(const struct firefox *f)
+{
+	uint64_t least = 0, most = 1;
+
+	for (size_t i = 0; i < f->n_threads; i++) {
+		const struct data_event *event = f->threads[i].event;
+		uint64_t asked = !event ? 0 : event->attr.freq && event->attr.sample_freq ?
+				 NS_PER_S / event->attr.sample_freq :
+				 event_is_cpu_time(event) ? event->attr.sample_period : 0;
+
+		if (asked && (!least || asked < least))
+			least = asked;
+		if (f->threads[i].samples.n_records > most)
+			most = f->threads[i].samples.n_records;
+	}
+	least = least ? least : (f->last_ns - f->first_ns) / most;
+	return least ? least : 1;
+}
+
 static void add_meta(struct firefox *f)
 {
 	static const char *const categories[] = {
@@ -808,7 +828,9 @@ static void add_meta(struct firefox *f)
 	uint64_t wall_ns = export_wall_ns(&f->export->session, f->first_ns);
 	struct str *out = &f->out.text, command = STR_INIT;
 
-	str_add(out, "{\"meta\":{\"interval\":1,\"startTime\":");
+	str_add(out, "{\"meta\":{\"interval\":");
+	add_ms(f, out, f->first_ns + interval_ns(f));
+	str_add(out, ",\"startTime\":");
 	str_add_u64(out, wall_ns / NS_PER_MS);
 	str_addf(out, ",\"profilingStartTime\":0,\"profilingEndTime\":");
 	add_ms(f, out, f->last_ns);

@@ -2,8 +2,8 @@
  * flamegraph.c: whole stacks as a flame graph: of one recording or of two, as a page for a browser or as a picture.
  *
  * The page is one HTML file that asks nobody for anything: style, page and scripts are files of their own
- * (flamegraph.css, .html, flamegraph_model.js, _looks.js, _draw.js, _strip.js, _view.js) that the build puts into the
- * program, and between them stands what was sampled, as JSON in a script element that is never run:
+ * (flamegraph.css, .html, and the scripts of end_page()) that the build puts into the program, and between them stands
+ * what was sampled, as JSON in a script element that is never run:
  *
  *	{ "format": "pstat flamegraph", "format_version": 1,
  *	  "events": [ {               one per event that has samples
@@ -408,7 +408,10 @@ static void end_page(struct output *output, const struct note_list *caption)
 	str_release(&scratch);
 	str_add(out, flamegraph_model_js);
 	str_add(out, flamegraph_looks_js);
+	str_add(out, flamegraph_views_js);
 	str_add(out, flamegraph_draw_js);
+	str_add(out, flamegraph_pen_js);
+	str_add(out, flamegraph_table_js);
 	str_add(out, flamegraph_strip_js);
 	str_add(out, flamegraph_view_js);
 	str_add(out, "</script>\n</body>\n</html>\n");

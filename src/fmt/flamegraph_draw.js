@@ -51,7 +51,7 @@ function levelAt(view, y) {
 }
 
 class FlamePainter {
-	/* look: by (kind or file), ink, page and merged (colours), found, focus, label (text of a box beside its name) */
+	/* look: by (kind or file), colors (known ones, by frame), ink and merged, found, focus, label (beside a name) */
 	constructor(pen, boxes, view, look) {
 		this.pen = pen;
 		this.boxes = boxes;
@@ -114,6 +114,15 @@ class FlamePainter {
 		return Math.max(k, first + 1);
 	}
 
+	color(i) {
+		const { boxes, look } = this, frame = boxes.frame[i];
+		if (boxes.event.raw.diff)
+			return colorOf(boxes, i, look.by);
+		if (!look.colors.has(frame))
+			look.colors.set(frame, colorOf(boxes, i, look.by));
+		return look.colors.get(frame);
+	}
+
 	/* The text of a box with room for so many columns; "": there is none. */
 	text(i, room) {
 		const { boxes, view, look } = this;
@@ -132,7 +141,7 @@ class FlamePainter {
 		const gap = view.hidden && boxes.level[i] === view.hidden, kind = gap ? "" : boxes.look(i);
 		const strip = PATTERNS[kind] ? TILE : 0, text = this.text(i, Math.floor((w - 6 - strip) / this.letter));
 		pen.globalAlpha = dim ? 0.3 : 1;
-		pen.fillStyle = gap ? "rgb(" + LOOKS[""].color.join(",") + ")" : colorOf(boxes, i, look.by);
+		pen.fillStyle = gap ? "rgb(" + LOOKS[""].color.join(",") + ")" : this.color(i);
 		pen.fillRect(x, y, w, ROW - 1);
 		if (strip && w > 3) {
 			const behind = text ? strip + 6 + columnsOf(text) * this.letter : w;

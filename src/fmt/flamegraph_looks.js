@@ -81,6 +81,61 @@ function fileColor(file) {
 	return "hsl(" + hash % 36 * 10 + "," + (45 + hash % 3 * 15) + "%," + (72 + hash % 5) + "%)";
 }
 
+/* ---- canvases, and the legend ---- */
+
+/* A canvas as large as this, sharp on any screen: its pen. */
+function preparePen(canvas, width, height) {
+	const sharp = window.devicePixelRatio || 1;
+	canvas.width = Math.max(1, Math.round(width * sharp));
+	canvas.height = Math.max(1, Math.round(height * sharp));
+	canvas.style.width = width + "px";
+	canvas.style.height = height + "px";
+	const pen = canvas.getContext("2d");
+	pen.setTransform(sharp, 0, 0, sharp, 0, 0);
+	pen.clearRect(0, 0, width, height);
+	return pen;
+}
+
+function addSwatch(room, text, paint) {
+	const entry = document.createElement("span"), swatch = document.createElement("canvas");
+	paint(preparePen(swatch, 26, 14));
+	entry.append(swatch, text);
+	room.append(entry);
+}
+
+/* The files that have most samples of their own. */
+function filesByWeight(boxes) {
+	const weights = new Map();
+	for (let i = 1; i < boxes.n; i++)
+		if (boxes.file(i))
+			weights.set(boxes.file(i), (weights.get(boxes.file(i)) ?? 0) + boxes.self[i]);
+	return [...weights].sort((a, b) => b[1] - a[1]).slice(0, 6).map(([file]) => file);
+}
+
+/* merged: the colour of boxes that are several. */
+function drawLegend(room, events, { color, boxes }, merged) {
+	const kinds = events.some(event => event.diff) ? ["more", "less", "no certain change"] :
+		["user", "inlined", "kernel", "made at run time", "unknown", "waiting"].filter(
+			kind => events.some(event => event.frames.kind.includes(KINDS.indexOf(kind))));
+	room.textContent = "";
+	for (const file of color === "file" ? filesByWeight(boxes) : [])
+		addSwatch(room, shortenName(file, 24), pen => {
+			pen.fillStyle = fileColor(file);
+			pen.fillRect(0, 0, 26, 14);
+		});
+	for (const kind of color === "file" ? [] : kinds)
+		addSwatch(room, LOOKS[kind].name, pen => {
+			pen.fillStyle = "rgb(" + LOOKS[kind].color.join(",") + ")";
+			pen.fillRect(0, 0, 26, 14);
+			if (PATTERNS[kind])
+				fillPattern(pen, kind, 0, 0, 26, 14);
+		});
+	addSwatch(room, MERGED, pen => {
+		pen.fillStyle = merged;
+		pen.fillRect(0, 0, 26, 14);
+	});
+}
+
 /* ---- names that fit ---- */
 
 const DOTS = "\u2026", DEPTH_MAX = 32, LONGEST = 4000;

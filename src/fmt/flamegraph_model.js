@@ -198,11 +198,27 @@ class Boxes {
 		return deepest;
 	}
 
-	/* Frames from the outside in, so that a box is found again in other boxes. */
+	/* The lowest level of a caller's box and of those above it. */
+	shallowest(i) {
+		let lowest = this.level[i];
+		for (let k = i + 1; k < this.n && this.start[k] < this.end[i] && this.level[k] < this.level[i]; k++)
+			lowest = Math.min(lowest, this.level[k]);
+		return lowest;
+	}
+
+	/* The box next to it on the level below (by 1) or above (by -1): its own root's side, or its first child; -1: none. */
+	onLevel(i, by) {
+		const up = this.up[i], child = i === 0 && by < 0 && this.middle ? this.firstCaller : this.child(i);
+		if (up >= 0 && this.level[up] === this.level[i] + by)
+			return up;
+		return child >= 0 && child < this.n && this.level[child] === this.level[i] + by ? child : -1;
+	}
+
+	/* Frames from the root on, so that a box is found again in other boxes; callers in a sandwich are -1 - frame. */
 	path(i) {
 		const path = [];
 		for (; i > 0; i = this.up[i])
-			path.push(this.frame[i]);
+			path.push(this.level[i] < this.middle ? -1 - this.frame[i] : this.frame[i]);
 		return path.reverse();
 	}
 
@@ -210,19 +226,21 @@ class Boxes {
 	find(path) {
 		let at = 0;
 		for (const frame of path) {
-			const row = this.levels[this.level[at] + 1] ?? [];
-			let found = -1;
-			for (let k = Math.max(0, this.firstBehind(row, this.start[at]) - 1);
-				k < row.length && this.start[row[k]] < this.end[at]; k++)
-				if (this.up[row[k]] === at && this.frame[row[k]] === frame) {
-					found = row[k];
-					break;
-				}
+			const caller = this.middle && frame < 0, found = this.childOf(at, caller ? -1 - frame : frame, caller ? -1 : 1);
 			if (found < 0)
 				return at;
 			at = found;
 		}
 		return at;
+	}
+
+	childOf(i, frame, by) {
+		const row = this.levels[this.level[i] + by] ?? [];
+		for (let k = Math.max(0, this.firstBehind(row, this.start[i]) - 1);
+			k < row.length && this.start[row[k]] < this.end[i]; k++)
+			if (this.up[row[k]] === i && this.frame[row[k]] === frame)
+				return row[k];
+		return -1;
 	}
 }
 

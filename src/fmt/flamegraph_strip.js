@@ -4,19 +4,6 @@
  */
 "use strict";
 
-/* A canvas as large as this, sharp on any screen: its pen. */
-function preparePen(canvas, width, height) {
-	const sharp = window.devicePixelRatio || 1;
-	canvas.width = Math.max(1, Math.round(width * sharp));
-	canvas.height = Math.max(1, Math.round(height * sharp));
-	canvas.style.width = width + "px";
-	canvas.style.height = height + "px";
-	const pen = canvas.getContext("2d");
-	pen.setTransform(sharp, 0, 0, sharp, 0, 0);
-	pen.clearRect(0, 0, width, height);
-	return pen;
-}
-
 class FlameStrip {
 	/* ask: from, to and lane are changed here, then changed() is called. */
 	constructor(canvas, room, ask, ink, changed) {

@@ -10,19 +10,28 @@
 	const $ = id => document.getElementById(id);
 	const picture = $("picture"), scroll = $("scroll"), tip = $("tip");
 	const ask = { merged: false, weight: "samples", from: 0, to: Infinity, lane: -1 };
+	/* shape: graph, inverted or sandwich (of the function with this number of nameNumbers) */
 	const state = { event: null, boxes: null, times: null, zoom: 0, focus: 0, hover: -1, history: [], found: null,
-		icicle: false, view: null, frames: 0, frameMs: 0 };
+		icicle: false, view: null, frameMs: 0, shape: "graph", number: -1, color: "kind", colors: new Map(),
+		linked: true };
+	const SHAPES = {
+		graph: () => flameBoxes(state.event, ask),
+		inverted: () => flameInverted(state.event, ask),
+		sandwich: () => flameSandwich(state.event, ask, state.number),
+	};
 
 	const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 	const percent = (part, all) => all ? (100 * part / all).toFixed(2) + " %" : "0 %";
 	const unit = () => ask.weight === "samples" ? "samples" : state.event.raw.is_time ? "ns" : "events";
 	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	const strip = new FlameStrip($("strip"), $("timeline"), ask, () => css("--ink"), chooseTimes);
+	const table = new FlameTable($("rows"), document.querySelectorAll("#functions button"), $("rows_note"),
+		number => turnTo("sandwich", number));
 
 	/* ---- the picture ---- */
 
 	function look() {
-		return { by: "kind", ink: css("--ink"), merged: css("--merged"), found: state.found, focus: state.focus,
+		return { by: state.color, colors: state.colors, ink: css("--ink"), merged: css("--merged"), found: state.found, focus: state.focus,
 			label: i => percent(state.boxes.total(i), state.boxes.all) };
 	}
 
@@ -31,7 +40,6 @@
 		state.view = flameView(state.boxes, state.zoom, width, height, state.icicle);
 		$("spacer").style.height = state.view.full - height + "px";
 		new FlamePainter(preparePen(picture, width, height), state.boxes, state.view, look()).draw(scroll.scrollTop);
-		state.frames++;
 		state.frameMs = performance.now() - begun;
 	}
 
@@ -39,7 +47,25 @@
 	function toRoot() {
 		draw();
 		scroll.scrollTop = state.icicle ? 0 : scroll.scrollHeight;
+		if (state.boxes.middle)
+			scroll.scrollTop = topOfLevel(state.view, state.boxes.middle) - state.view.height / 2;
 		draw();
+	}
+
+	/* What is shown, as a file of its own. */
+	function pictureText() {
+		const { width, height } = state.view, pen = new SvgPen(width, height, css("--page"));
+		new FlamePainter(pen, state.boxes, state.view, look()).draw(scroll.scrollTop);
+		return pen.text();
+	}
+
+	function savePicture() {
+		const link = document.createElement("a");
+		const place = URL.createObjectURL(new Blob([pictureText()], { type: "image/svg+xml" }));
+		link.download = "flamegraph.svg";
+		link.setAttribute("href", place);
+		link.click();
+		setTimeout(() => URL.revokeObjectURL(place), 10000);
 	}
 
 	/* ---- what a box says ---- */
@@ -50,16 +76,22 @@
 			signed(diff.now - diff.before) + " (" + signed(diff.low) + " to " + signed(diff.high) + ")";
 	}
 
+	/* Of a box of callers, that is above what it called. */
+	function isCaller(i) {
+		return state.boxes.inverted ? state.boxes.level[i] > 1 : state.boxes.level[i] < state.boxes.middle;
+	}
+
 	function tell(i) {
 		const boxes = state.boxes, total = boxes.total(i), zoom = state.zoom, up = boxes.up[i];
 		const lines = [boxes.name(i) + (boxes.kind(i) ? " (" + boxes.kind(i) + ")" : "")];
 		const parts = [percent(total, boxes.all) + " of all"];
 		if (up > 0)
-			parts.push(percent(total, boxes.total(up)) + " of its caller");
+			parts.push(percent(total, boxes.total(up)) + " of " + (isCaller(i) ? "what it calls here" : "its caller"));
 		if (zoom && i > zoom && boxes.start[i] < boxes.end[zoom] && up !== zoom)
 			parts.push(percent(total, boxes.total(zoom)) + " of what is zoomed into");
-		lines.push(grouped(total) + " " + unit() + ", " + parts.join(", ") + "; itself " + grouped(boxes.self[i]) + ", " +
-			percent(boxes.self[i], boxes.all) + " of all");
+		lines.push(grouped(total) + " " + unit() + ", " + parts.join(", ") + (isCaller(i) || (!i && boxes.inverted) ? "" : "; itself " +
+			grouped(boxes.inverted ? total : boxes.self[i]) + ", " +
+			percent(boxes.inverted ? total : boxes.self[i], boxes.all) + " of all"));
 		const diff = boxes.diff(i);
 		if (diff)
 			lines.push(differenceLine(diff));
@@ -139,7 +171,7 @@
 		if (i < 0 || i === state.zoom)
 			return;
 		if (remember)
-			state.history.push(state.boxes.path(state.zoom));
+			state.history.push({ shape: state.shape, number: state.number, path: state.boxes.path(state.zoom) });
 		state.zoom = i;
 		state.focus = i;
 		state.hover = -1;
@@ -147,12 +179,86 @@
 		$("back").disabled = !state.history.length;
 		toRoot();
 		say();
+		keepLink();
 	}
 
 	function back() {
-		if (state.history.length)
-			zoomTo(state.boxes.find(state.history.pop()), false);
+		const last = state.history.pop();
+		if (last && (last.shape !== state.shape || last.number !== state.number))
+			show(last);
+		if (last)
+			zoomTo(state.boxes.find(last.path), false);
 		$("back").disabled = !state.history.length;
+	}
+
+	/* ---- views ---- */
+
+	/* Another view, or another function's: the function in focus, where none is named. */
+	function turnTo(shape, number) {
+		const names = nameNumbers(state.event), frame = state.boxes.frame[state.focus];
+		if (shape === "sandwich" && number === undefined)
+			number = frame >= 0 ? names.of[frame] : table.rows[0]?.number ?? -1;
+		if (shape === state.shape && (number ?? -1) === state.number)
+			return;
+		state.history.push({ shape: state.shape, number: state.number, path: state.boxes.path(state.zoom) });
+		show({ shape, number: number ?? -1 });
+		$("back").disabled = false;
+	}
+
+	function show({ shape, number }) {
+		state.shape = $("shape").value = shape;
+		state.number = number;
+		state.boxes = null;
+		$("merged").disabled = shape !== "graph";
+		rebuild();
+		toRoot();
+		say();
+	}
+
+	function listFunctions() {
+		$("functions").hidden = !$("list").checked;
+		if ($("list").checked)
+			table.set(flameFunctions(state.event, ask), value => percent(value, state.boxes.all), grouped,
+				flamePattern($("search").value));
+	}
+
+	/* ---- a link that holds what is shown ---- */
+
+	function keepLink() {
+		if (state.linked)
+			return;
+		const link = new URLSearchParams(), set = (key, value, usual) => value !== usual && link.set(key, value);
+		set("event", $("event").selectedIndex, 0);
+		set("view", state.shape, "graph");
+		set("function", state.number, -1);
+		set("zoom", state.boxes.path(state.zoom).join("."), "");
+		set("search", $("search").value, "");
+		set("time", ask.to === Infinity ? "" : ask.from + "-" + ask.to, "");
+		set("lane", ask.lane, -1);
+		set("merged", ask.merged, false);
+		history.replaceState(null, "", "#" + link);
+	}
+
+	/* Does what the link says; whatever it has that is not there is left out. */
+	function follow() {
+		const link = new URLSearchParams(location.hash.slice(1)), number = key => Number(link.get(key) ?? -1);
+		const time = /^(\d+)-(\d+)$/.exec(link.get("time") ?? "");
+		state.linked = true;
+		$("event").selectedIndex = data.events[number("event")] ? number("event") : 0;
+		showEvent(Math.max(0, $("event").selectedIndex));
+		$("search").value = link.get("search") ?? "";
+		$("merged").checked = ask.merged = link.get("merged") === "true";
+		ask.lane = state.times.lanes > number("lane") ? Math.max(-1, Math.trunc(number("lane")) || 0) : -1;
+		if (!link.has("lane"))
+			ask.lane = -1;
+		if (time)
+			strip.choose(Number(time[1]), Number(time[2]));
+		if (Object.hasOwn(SHAPES, link.get("view") ?? ""))
+			show({ shape: link.get("view"), number: Math.trunc(number("function")) });
+		else
+			rebuild();
+		zoomTo(state.boxes.find((link.get("zoom") ?? "").split(".").filter(part => part).map(Number)), false);
+		state.linked = false;
 	}
 
 	/* ---- search ---- */
@@ -164,6 +270,8 @@
 		$("found").textContent = found ? grouped(found.total) + " " + unit() + ", " +
 			percent(found.total, boxes.all) + " of all, in " + grouped(found.n) + " places" : text ? "not an expression" : "";
 		draw();
+		listFunctions();
+		keepLink();
 	}
 
 	function next(by) {
@@ -191,7 +299,7 @@
 	/* The same place is shown as before, where it is still there. */
 	function rebuild() {
 		const zoom = state.boxes ? state.boxes.path(state.zoom) : [], at = state.boxes ? state.boxes.path(state.focus) : [];
-		state.boxes = flameBoxes(state.event, ask);
+		state.boxes = SHAPES[state.shape]();
 		state.zoom = state.boxes.find(zoom);
 		state.focus = state.boxes.find(at);
 		state.hover = -1;
@@ -202,13 +310,17 @@
 		say();
 	}
 
-	function show(number) {
+	function showEvent(number) {
 		const raw = data.events[number];
 		state.event = flameEvent(raw);
+		state.colors = new Map();
 		strip.set(state.event);
 		state.times = strip.times;
 		state.boxes = null;
 		state.history = [];
+		state.shape = $("shape").value = "graph";
+		state.number = -1;
+		$("merged").disabled = false;
 		ask.from = 0;
 		ask.to = Infinity;
 		ask.lane = -1;
@@ -227,10 +339,14 @@
 		$(name).dispatchEvent(new Event("change"));
 	}
 
-	const up = () => focus(state.boxes.up[state.focus]), down = () => focus(state.boxes.child(state.focus));
+	function choose(name, by) {
+		$(name).selectedIndex = ($(name).selectedIndex + by) % $(name).options.length;
+		$(name).dispatchEvent(new Event("change"));
+	}
+
 	const KEYS = {
-		ArrowUp: () => state.icicle ? up() : down(),
-		ArrowDown: () => state.icicle ? down() : up(),
+		ArrowUp: () => focus(state.boxes.onLevel(state.focus, state.icicle ? -1 : 1)),
+		ArrowDown: () => focus(state.boxes.onLevel(state.focus, state.icicle ? 1 : -1)),
 		ArrowLeft: () => focus(state.boxes.beside(state.focus, -1)),
 		ArrowRight: () => focus(state.boxes.beside(state.focus, 1)),
 		Enter: () => zoomTo(state.focus, true),
@@ -243,6 +359,12 @@
 		i: () => toggle("icicle"),
 		m: () => toggle("merged"),
 		c: copyName,
+		v: () => choose("shape", 1),
+		f: () => turnTo("sandwich"),
+		t: () => toggle("list"),
+		k: () => choose("color", 1),
+		s: savePicture,
+		p: () => window.print(),
 		d: () => $("about").open = !$("about").open,
 		"?": () => $("help_button").click(),
 	};
@@ -288,7 +410,18 @@
 		$("whole").addEventListener("click", () => zoomTo(0, true));
 		$("all_times").addEventListener("click", () => strip.all());
 		$("copy").addEventListener("click", copyName);
-		$("event").addEventListener("change", () => show($("event").selectedIndex));
+		$("svg").addEventListener("click", savePicture);
+		$("print").addEventListener("click", () => window.print());
+		$("shape").addEventListener("change", () => turnTo($("shape").value));
+		$("list").addEventListener("change", listFunctions);
+		$("color").addEventListener("change", () => {
+			state.color = $("color").value;
+			state.colors = new Map();
+			legend();
+			draw();
+		});
+		window.addEventListener("hashchange", follow);
+		$("event").addEventListener("change", () => showEvent($("event").selectedIndex));
 		$("icicle").addEventListener("change", () => {
 			state.icicle = $("icicle").checked;
 			toRoot();
@@ -313,30 +446,7 @@
 
 	/* ---- what the page says of the recording ---- */
 
-	function addSwatch(text, paint) {
-		const entry = document.createElement("span"), swatch = document.createElement("canvas");
-		paint(preparePen(swatch, 26, 14));
-		entry.append(swatch, text);
-		$("legend").append(entry);
-	}
-
-	function drawLegend() {
-		const kinds = data.events.some(event => event.diff) ? ["more", "less", "no certain change"] :
-			["user", "inlined", "kernel", "made at run time", "unknown", "waiting"].filter(
-				kind => data.events.some(event => event.frames.kind.includes(KINDS.indexOf(kind))));
-		$("legend").textContent = "";
-		for (const kind of kinds)
-			addSwatch(LOOKS[kind].name, pen => {
-				pen.fillStyle = "rgb(" + LOOKS[kind].color.join(",") + ")";
-				pen.fillRect(0, 0, 26, 14);
-				if (PATTERNS[kind])
-					fillPattern(pen, kind, 0, 0, 26, 14);
-			});
-		addSwatch(MERGED, pen => {
-			pen.fillStyle = css("--merged");
-			pen.fillRect(0, 0, 26, 14);
-		});
-	}
+	const legend = () => drawLegend($("legend"), data.events, state, css("--merged"));
 
 	/* One line; the rest unfolds. */
 	function describe() {
@@ -350,8 +460,12 @@
 		}
 		data.events.forEach(event => $("event").append(new Option(event.name)));
 		$("event_label").hidden = data.events.length < 2;
-		document.body.classList.toggle("compared", data.events.some(event => event.diff));
-		drawLegend();
+		const compared = data.events.some(event => event.diff);
+		document.body.classList.toggle("compared", compared);
+		$("shape_label").hidden = $("list_label").hidden = $("color_label").hidden = compared;
+		for (const key of compared ? ["v", "f", "t", "k"] : [])
+			delete KEYS[key];
+		legend();
 	}
 
 	describe();
@@ -359,9 +473,9 @@
 		followKeys();
 		followMouse();
 		followControls();
-		show(0);
+		follow();
 		/* For tests: what is shown, as numbers. */
-		window.pstatFlamegraph = { state, ask, tell, draw };
+		window.pstatFlamegraph = { state, ask, tell, draw, pictureText, follow };
 	} else {
 		for (const id of ["tools", "timeline", "main", "legend"])
 			$(id).hidden = true;

@@ -54,7 +54,8 @@ void calltree_print(struct table *table, const struct hist *hist, const struct e
 
 /* ---- files of the page, which the build puts into the program: see "files in the program" in the Makefile ---- */
 extern const char flamegraph_css[], flamegraph_html[], flamegraph_model_js[], flamegraph_looks_js[],
-	flamegraph_draw_js[], flamegraph_strip_js[], flamegraph_view_js[], flamegraph_svg_css[], flamegraph_svg_js[];
+	flamegraph_views_js[], flamegraph_draw_js[], flamegraph_pen_js[], flamegraph_table_js[], flamegraph_strip_js[],
+	flamegraph_view_js[], flamegraph_svg_css[], flamegraph_svg_js[];
 
 #define DECLARE_FORMAT(id, ...) extern const struct report_format format_##id;
 REPORT_TEXT_FORMATS(DECLARE_FORMAT)

@@ -153,7 +153,10 @@ static void put_value_type(struct pprof *p, unsigned field, uint64_t type, uint6
 	pprof_put(p, field);
 }
 
-/* "samples" of one event; of several each has its own name, by which one is chosen. */
+/*
+ * "samples" of the first event, which is the one that go build -pgo looks for; of each other its own name, by which
+ * one is chosen.
+ */
 static void put_sample_types(struct pprof *p)
 {
 	struct str name = STR_INIT;
@@ -162,7 +165,7 @@ static void put_sample_types(struct pprof *p)
 		struct pprof_event *event = &p->events[i];
 
 		str_reset(&name);
-		if (p->n_events > 1)
+		if (i)
 			str_addf(&name, "%s_", texts_get(p->texts, (uint32_t)event->type));
 		str_add(&name, "samples");
 		put_value_type(p, PROFILE_SAMPLE_TYPE, pprof_text(p, name.s, name.len), text_of(p, "count"));
@@ -510,6 +513,20 @@ static void put_location(struct pprof_code *code, size_t location)
 	pprof_put(p, PROFILE_LOCATION);
 }
 
+/*
+ * The line where a function begins: of one that was inlined as DWARF declares it, else that of its first instruction.
+ * go build -pgo needs it, since it knows calls by their distance from it. 0: not known.
+ */
+static unsigned start_line(struct pprof *p, const struct symbol *symbol)
+{
+	struct frame_list frames;
+
+	if (!symbol || symbol->inlined || !symbol->dso)
+		return symbol ? symbol->decl_line : 0;
+	frames = symbols_frames(p->table->session->symbols, symbol->dso, symbol->start, SYM_LINES);
+	return frames.n && frames.v[frames.n - 1].symbol == symbol ? frames.v[frames.n - 1].line.line : 0;
+}
+
 static void put_functions(struct pprof_code *code)
 {
 	struct pprof *p = code->p;
@@ -524,6 +541,7 @@ static void put_functions(struct pprof_code *code)
 		pb_add_u64(&p->message, 2, pprof_text(p, name, strlen(name)));
 		pb_add_u64(&p->message, 3, pprof_text(p, raw, strlen(raw)));
 		pb_add_u64(&p->message, 4, words[1]);
+		pb_add_u64(&p->message, 5, start_line(p, symbol));
 		pprof_put(p, PROFILE_FUNCTION);
 	}
 }
@@ -580,10 +598,7 @@ static void put_period(struct pprof *p)
 	put_value_type(p, PROFILE_PERIOD_TYPE, event->type, event->unit);
 	put_number(p, PROFILE_PERIOD, period);
 	/* Periods that are all 0 would show nothing. */
-	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE,
-		   event->period	? event->type :
-		   p->n_events == 1	? text_of(p, "samples") :
-					  0);
+	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, event->period ? event->type : text_of(p, "samples"));
 }
 
 static void put_comments(struct pprof *p)

@@ -251,8 +251,8 @@ const struct symbol *symbol_object_find(const struct dso_names *names, enum symb
 const struct symbol *symbol_object_add(struct symbols *symbols, struct dso_names *names, enum symbol_origin origin,
 				       uint32_t number, const struct symbol *symbol);
 /* The function inlined into another one. */
-const struct symbol *symbol_object_inlined(struct symbols *symbols, struct dso_names *names, const char *raw,
-					   const struct symbol *in);
+const struct symbol *symbol_object_inlined(struct symbols *symbols, struct dso_names *names,
+					   const struct dwarf_inline *inlined, const struct symbol *in);
 /* The list with nothing but this symbol, or NULL, in it. */
 const struct frame *symbol_object_alone(const struct symbols *symbols, const struct symbol *symbol);
 /* raw for people: demangled where that is wanted, printable; raw itself where nothing changes. */

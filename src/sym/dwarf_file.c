@@ -222,7 +222,7 @@ size_t dwarf_file_inlines(struct dwarf_file *file, uint64_t vaddr, bool lines, s
 		const struct dwarf_function *function = dwarf_inline_resolve(file, unit, i, lines);
 
 		if (depth-- <= max)
-			out[n++] = (struct dwarf_inline){ function->name, line };
+			out[n++] = (struct dwarf_inline){ function->name, line, function->decl_line };
 		line = (struct source_line){ file->names[function->call_file],
 					     function->call_line };
 	}

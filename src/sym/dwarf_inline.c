@@ -232,19 +232,34 @@ void dwarf_inline_release(struct dwarf_unit *unit)
 
 /* ---- names ---- */
 
+static uint64_t number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (!file->lib->dwarf_attr(die, name, &attribute) ||
+	    file->lib->dwarf_formudata(&attribute, &value))
+		return 0;
+	return value;
+}
+
 /*
  * The linkage name, wherever on the way from the copy over its pattern to the declaration it stands; the
- * plain name where there is none.
+ * plain name where there is none. decl_line: the first on the same way, where the function's body is.
  */
-static const char *function_name(struct dwarf_file *file, Dwarf_Die die)
+static const char *function_name(struct dwarf_file *file, Dwarf_Die die, uint64_t *decl_line)
 {
 	const char *plain = NULL;
+
+	*decl_line = 0;
 
 	for (int hop = 0; hop < HOPS_MAX; hop++) {
 		const struct dw_lib *lib = file->lib;
 		Dwarf_Attribute attribute;
 		const char *name = dwarf_file_text(file, &die, DW_AT_linkage_name);
 
+		if (!*decl_line)
+			*decl_line = number(file, &die, DW_AT_decl_line);
 		if (!name)
 			name = dwarf_file_text(file, &die, DW_AT_MIPS_linkage_name);
 		if (name)
@@ -260,17 +275,6 @@ static const char *function_name(struct dwarf_file *file, Dwarf_Die die)
 	return plain;
 }
 
-static uint64_t number(const struct dwarf_file *file, Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
-
-	if (!file->lib->dwarf_attr(die, name, &attribute) ||
-	    file->lib->dwarf_formudata(&attribute, &value))
-		return 0;
-	return value;
-}
-
 const struct dwarf_function *dwarf_inline_resolve(struct dwarf_file *file, struct dwarf_unit *unit,
 						  uint32_t index, bool lines)
 {
@@ -282,8 +286,10 @@ const struct dwarf_function *dwarf_inline_resolve(struct dwarf_file *file, struc
 	if ((function->has_name && !call) ||
 	    !file->lib->dwarf_offdie(file->lib->dwarf_cu_getdwarf(unit->code.cu), function->die, &die))
 		return function;
-	if (!function->has_name)
-		function->name = function_name(file, die);
+	if (!function->has_name) {
+		function->name = function_name(file, die, &line);
+		function->decl_line = line <= UINT32_MAX ? (uint32_t)line : 0;
+	}
 	function->has_name = true;
 	if (!call)
 		return function;

@@ -72,6 +72,7 @@ struct dwarf_function {
 	uint32_t parent; /* SPAN_NONE: this is a real function, not an inlined one */
 	uint32_t call_file; /* id of dwarf_file.names */
 	uint32_t call_line;
+	uint32_t decl_line; /* DW_AT_decl_line, found with the name; 0: not known */
 	bool has_name, has_call; /* they are known, as far as they can be */
 };
 struct dwarf_subprogram { /* a real function that has code */

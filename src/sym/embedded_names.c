@@ -493,10 +493,10 @@ size_t embedded_inlines(const struct embedded_dso *dso, const struct embedded_ad
 
 	for (uint32_t i1 = addr->inline1; depth && i1; i1 = dso->inlines[i1 - 1].into1) {
 		if (depth-- < max) /* the function itself comes last */
-			out[n++] = (struct dwarf_inline){ dso->inlines[i1 - 1].name, line };
+			out[n++] = (struct dwarf_inline){ dso->inlines[i1 - 1].name, line, 0 };
 		line = dso->inlines[i1 - 1].call;
 	}
 	if (n || line.file || line.line)
-		out[n++] = (struct dwarf_inline){ NULL, line };
+		out[n++] = (struct dwarf_inline){ NULL, line, 0 };
 	return n;
 }

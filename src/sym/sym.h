@@ -72,6 +72,7 @@ struct symbol { /* lives as long as its struct symbols; one per function: compar
 	const char *raw; /* as the file has it */
 	char binding; /* 'g' global, 'l' local, 'w' weak, ' ' not known */
 	bool inlined; /* start and end are then those of the function it was inlined into */
+	uint32_t decl_line; /* of what was inlined: where it begins in its source file; 0: not known */
 	/* Only its bounds are known: its name is "[FILE+0xSTART]", with the file's own name and start. */
 	bool nameless;
 };

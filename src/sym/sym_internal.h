@@ -190,6 +190,7 @@ struct dwarf_inline {
 	/* Linkage name where there is one, else the plain name; raw. NULL: not known, as in a file that is missing. */
 	const char *name;
 	struct source_line line; /* [0]: the address's own; [i]: where [i-1] was called from */
+	uint32_t decl_line; /* where the function begins in its own file; 0: not known */
 };
 /*
  * Functions inlined at an address, innermost first, and last the real one (its name may be NULL).

@@ -37,9 +37,10 @@ const struct frame *symbol_object_alone(const struct symbols *symbols, const str
 	return symbol ? &((const struct symbol_object *)(const void *)symbol)->alone : &symbols->unknown;
 }
 
-const struct symbol *symbol_object_inlined(struct symbols *symbols, struct dso_names *names, const char *raw,
-					   const struct symbol *in)
+const struct symbol *symbol_object_inlined(struct symbols *symbols, struct dso_names *names,
+					   const struct dwarf_inline *inlined, const struct symbol *in)
 {
+	const char *raw = inlined->name ? inlined->name : "[inlined]";
 	uint64_t hash = hash_bytes(raw, strlen(raw)) ^ hash_word((uintptr_t)in);
 	struct symbol *symbol;
 	uint32_t i;
@@ -53,6 +54,7 @@ const struct symbol *symbol_object_inlined(struct symbols *symbols, struct dso_n
 	symbol->name = symbol_display_name(symbols, raw, true);
 	symbol->binding = ' ';
 	symbol->inlined = true;
+	symbol->decl_line = inlined->decl_line;
 	index_add(&names->inlined_index, hash, (uint32_t)names->n_inlined);
 	VEC_GROW(names->inlined_in, names->n_inlined, names->cap_inlined_in);
 	names->inlined_in[names->n_inlined] = in;

@@ -247,11 +247,11 @@ static void set_frames(struct symbols *symbols, struct dso_names *names, struct 
 	struct frame *frames = arena_alloc(&symbols->frames, n * sizeof(*frames));
 
 	for (size_t i = 0; i < n; i++) {
-		const char *name = inlines[i].name ? inlines[i].name : "[inlined]";
 		bool last = i + 1 == n;
 
 		frames[i].line = inlines[i].line;
-		frames[i].symbol = last ? answer->symbol : symbol_object_inlined(symbols, names, name, answer->symbol);
+		frames[i].symbol = last ? answer->symbol :
+					  symbol_object_inlined(symbols, names, &inlines[i], answer->symbol);
 	}
 	answer->frames = frames;
 	answer->n_frames = (uint32_t)n;

@@ -45,6 +45,7 @@ test_samples()
 	check "times are those of script, from the first sample on" awk -v a="${first%:*}" -v b="${last%:*}" \
 		-v m="$(firefox times p.json | awk '$2 > m { m = $2 } END { print m }' OFMT=%.6f)" \
 		'BEGIN { off = (b - a) * 1000 - m; exit !(m > 0 && off < 0.001 && off > -0.001) }'
+	has "the interval is the recording's: 2000 a second" '^\{"meta":\{"interval":0\.500000,' "$(head -c 100 p.json)"
 	same "in the order of time" "in order" "$(firefox times p.json | cut -d ' ' -f 3- | sort -u)"
 	report deep --firefox=p.json.gz
 	check "packed by its name" gzip -t p.json.gz

@@ -174,6 +174,7 @@ def tables(path):
         print("mapping %#x %#x" % (m["start"], m["end"]), p.texts[m["file"]], p.texts[m["build_id"]], m["functions"], m["lines"])
     for f in p.functions.values():
         print("function", p.texts[f["name"]], p.texts[f["system_name"]], p.texts[f["file"]])
+        print("starts", p.texts[f["name"]], f["start_line"])
     for l in p.locations.values():
         if len(l["lines"]) > 1:
             print("inlined", *(p.texts[p.functions[line["function"]]["name"]] for line in l["lines"]))

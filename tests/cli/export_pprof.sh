@@ -69,6 +69,9 @@ test_tables()
 		"$(<seen)"
 	has "the program comes first, with its build-id" \
 		"^mapping 0x[0-9a-f]+ 0x[0-9a-f]+ .*/callers [0-9a-f]{40} 1 1\$" "$(grep -m 1 ^mapping seen)"
+	same "the event that comes first has the type that go build -pgo looks for" "type samples count" "$(grep -m 1 ^type seen)"
+	same "a function's start is the line of its declaration" \
+		"starts burn $(grep -n 'burn(' "$ROOT/tests/work/callers.c" | head -n 1 | cut -d : -f 1)" "$(grep '^starts burn ' seen)"
 	has "functions have their source" '^function burn burn .*callers\.c$' "$(<seen)"
 	has "the command" '^comment pstat [0-9.]*: profile of .*record.*callers deep 200$' "$(<seen)"
 	has "what was lost" '^comment Lost: ' "$(<seen)"
@@ -86,6 +89,8 @@ test_tables()
 	equal inline
 	pprof tables p.gz >seen
 	has "inlined functions, innermost first" '^inlined thing::within thing::outer$' "$(<seen)"
+	same "starts of an inlined function and of its caller" "starts thing::outer 4 starts thing::within 3" \
+		"$(grep '^starts thing' seen | sort | paste -sd ' ')"
 	has "names of people and of the file" '^function thing::outer _ZN5thing5outerEl .*inlined\.cc$' "$(<seen)"
 	equal inline --no-inline
 	has_not "without inlined ones" '^inlined' "$(pprof tables p.gz)"

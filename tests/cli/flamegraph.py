@@ -106,7 +106,8 @@ def times(path):
 
 
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "h1", "ul", "noscript", "div", "label", "select",
-            "input", "output", "button", "option", "li", "canvas", "p", "script", "details", "summary"}
+            "input", "output", "button", "option", "li", "canvas", "p", "script", "details", "summary", "table", "thead",
+            "tbody", "tr", "th"}
 SVG = {"svg", "title", "style", "defs", "pattern", "rect", "path", "circle", "g", "text", "script"}
 
 

@@ -20,6 +20,11 @@
 		$("search").dispatchEvent(new Event("input"));
 	};
 
+	const selfOf = node => {
+		let at = 0, sum = 0;
+		raw.rows.node.forEach((step, k) => (at += step) === node && (sum += raw.rows.samples[k]));
+		return sum;
+	};
 	same("all samples are drawn", raw.samples, all());
 	let covered = 0;
 	for (let i = 1; i < state.boxes.n; i++)
@@ -102,6 +107,70 @@
 		$("event").selectedIndex = 0;
 		$("event").dispatchEvent(new Event("change"));
 		same("and back", true, state.event.raw === raw);
+	}
+	if (!raw.diff) {
+		/* Other views of the same samples; a link that holds them; a table; a picture; a copy. */
+		press("v");
+		same("v: callers first", "inverted", state.shape);
+		same("as many samples", raw.samples, all());
+		const leaf = state.boxes.levels[1][0];
+		same("the first row is what was sampled", state.boxes.total(leaf), raw.nodes.depth.reduce((sum, _, node) =>
+			raw.frames.name[raw.nodes.frame[node]] === state.boxes.name(leaf) &&
+			raw.frames.kind[raw.nodes.frame[node]] === raw.frames.kind[state.boxes.frame[leaf]] ? sum + selfOf(node + 1) : sum, 0));
+		state.focus = leaf;
+		press("f");
+		same("f: the function between its callers and callees", "sandwich " + nameNumbers(state.event).of[state.boxes.frame[0]],
+			state.shape + " " + state.number);
+		press("ArrowDown");
+		same("a key goes to a caller", true, state.boxes.level[state.focus] < state.boxes.middle || state.boxes.n === 1 ||
+			state.boxes.middle === 0);
+		press("t");
+		const lineOf = n => $("rows").children[n].children;
+		same("t: the table of functions", [4, false].join(), [lineOf(0).length, $("functions").hidden].join());
+		const values = n => Array.from($("rows").children, line => parseFloat(line.children[n].textContent));
+		same("by what they have themselves", true, values(0).every((value, i) => !i || values(0)[i - 1] >= value));
+		document.querySelector("[data-by=total]").click();
+		same("a click sorts it by total", true, values(1).every((value, i) => !i || values(1)[i - 1] >= value));
+		$("rows").firstChild.focus();
+		press("ArrowDown", {}, document.activeElement);
+		press("Enter", {}, document.activeElement);
+		same("Enter shows the function of a row", lineOf(1)[3].textContent, shortenName(state.boxes.name(0), 200));
+		type(part);
+		const link = location.hash;
+		same("the link holds view, function and search", true, /view=sandwich/.test(link) && /function=\d/.test(link) &&
+			/search=/.test(link));
+		const was = [state.shape, state.number, state.found.n].join();
+		press("Escape", {}, $("search"));
+		for (let k = 0; k < 9; k++)
+			press("Escape");
+		same("Esc goes back to the flame graph", "graph", state.shape);
+		press("ArrowUp");
+		press("Enter");
+		const zoomLink = location.hash, zoomed = state.boxes.name(state.zoom) + state.zoom;
+		history.replaceState(null, "", link);
+		page.follow();
+		same("and the link leads there again", was, [state.shape, state.number, state.found.n].join());
+		history.replaceState(null, "", zoomLink);
+		page.follow();
+		same("a link of a zoom, too", zoomed, state.boxes.name(state.zoom) + state.zoom);
+		history.replaceState(null, "", "#view=none&function=1e99&zoom=x.-1.7e9&event=99&time=9-1&lane=5000&search=%00");
+		page.follow();
+		same("a link of nothing that is there shows the whole", ["graph", 0].join(), [state.shape, state.zoom].join());
+		history.replaceState(null, "", "#");
+		page.follow();
+		press("t");
+		press("k");
+		same("k: colours by file", "file", state.color);
+		press("k");
+		const svg = new DOMParser().parseFromString(page.pictureText(), "image/svg+xml");
+		same("what is shown as a picture", true, !svg.querySelector("parsererror") && svg.querySelectorAll("rect").length > 3 &&
+			Array.from(svg.querySelectorAll("text")).some(text => text.textContent.startsWith("all")));
+		let copied = null;
+		Object.defineProperty(navigator, "clipboard", { value: { writeText: async text => copied = text }, configurable: true });
+		state.hover = -1;
+		press("c");
+		same("c copies a name, whole", state.boxes.name(state.focus), copied);
+		press("Home");
 	}
 	same("the caption is there", true, $("caption").children.length > 1);
 	same("and one line of it as long as nobody asks for the rest", true, !$("about").open &&

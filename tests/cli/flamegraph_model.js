@@ -5,11 +5,11 @@ const assert = require("assert");
 const fs = require("fs"), path = require("path"), vm = require("vm");
 
 /* Scripts of a page know what those before them have. */
-for (const name of ["model", "looks", "draw"])
+for (const name of ["model", "looks", "views", "draw"])
 	vm.runInThisContext(fs.readFileSync(path.join(process.argv[2], "flamegraph_" + name + ".js"), "utf8"));
 const { flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow,
-	FlamePainter } = vm.runInThisContext("({ flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, " +
-	"rowOfLevel, levelOfRow, FlamePainter })");
+	FlamePainter, flameFunctions, flameInverted, flameSandwich, nameNumbers } = vm.runInThisContext("({ flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, " +
+	"rowOfLevel, levelOfRow, FlamePainter, flameFunctions, flameInverted, flameSandwich, nameNumbers })");
 
 /* all: main(a(b), c), sampled by x and y: a;b 5 and 2, a 1 and 0, c 2 and 4 */
 const raw = {
@@ -102,7 +102,7 @@ class CountingPen {
 	strokeRect() {}
 	fillPattern() {}
 }
-const look = { by: "kind", ink: "ink", merged: "merged", found: null, focus: 0, label: () => "5.00 %" };
+const look = { by: "kind", colors: new Map(), ink: "ink", merged: "merged", found: null, focus: 0, label: () => "5.00 %" };
 const whole = flameView(large, 0, 1000, 1000, false), pen = new CountingPen();
 new FlamePainter(pen, large, whole, look).draw(0);
 assert.ok(pen.rects.length < 1000 * whole.rows, pen.rects.length + " rectangles");
@@ -124,7 +124,7 @@ const inZoom = new CountingPen();
 new FlamePainter(inZoom, large, zoomed, look).draw(0);
 assert.ok(inZoom.texts.some(text => text.startsWith("\u2026 18 callers")), inZoom.texts.join());
 const percentages = new CountingPen();
-new FlamePainter(percentages, merged, flameView(merged, 0, 1000, 300, false), look).draw(0);
+new FlamePainter(percentages, merged, flameView(merged, 0, 1000, 300, false), { ...look, colors: new Map() }).draw(0);
 assert.ok(percentages.texts.includes("main  5.00 %"), percentages.texts.join());
 
 /* Names in a width, as columns of the terminal shorten them. */
@@ -138,3 +138,28 @@ assert.strictEqual(shortenName("operator<< <int>(std::ostream&)", 20), "operator
 assert.strictEqual(shortenName("(anonymous namespace)::f(int, int)", 28), "(anonymous namespace)::f(\u2026)");
 assert.strictEqual(Array.from(shortenName("\u{1f600}".repeat(50), 10)).length <= 10, true);
 assert.strictEqual(shortenName("x".repeat(70000), 11), "xxxxx\u2026xxxxx");
+
+/* main(f(g(f(h)))) 3, main(g) 2, k(g) 5: recursion counts once, callers first, and one between both. */
+const nested = flameEvent({ ...raw, groups: [""], lanes: [""], buckets: 1, files: ["", "lib"],
+	frames: { name: ["main", "f", "g", "h", "k"], kind: [4, 4, 4, 4, 4], file: [1, 1, 1, 1, 1], source: [0, 0, 0, 0, 0],
+		line: [0, 0, 0, 0, 0] },
+	nodes: { depth: [1, 2, 3, 4, 5, 2, 1, 2], frame: [0, 1, 2, 1, 3, 2, 4, 2] },
+	rows: { node: [5, 1, 2], group: null, lane: null, bucket: null, samples: [3, 2, 5], period: 10 } });
+const byName = Object.fromEntries(flameFunctions(nested, ask).map(row => [row.name, [row.self, row.total, row.samples].join(" ")]));
+assert.deepStrictEqual(byName, { main: "0 5 5", f: "0 3 3", g: "7 10 10", h: "3 3 3", k: "0 5 5" });
+assert.strictEqual(flameFunctions(nested, { ...ask, weight: "period" }).find(row => row.name === "g").self, 70);
+const inverted = flameInverted(nested, ask);
+assert.deepStrictEqual(Array.from({ length: inverted.n }, (_, i) => [inverted.level[i], inverted.name(i), inverted.start[i],
+	inverted.end[i]].join(" ")), ["0 all 0 10", "1 g 0 7", "2 k 0 5", "2 main 5 7", "1 h 7 10", "2 f 7 10", "3 g 7 10", "4 f 7 10",
+	"5 main 7 10"]);
+const sandwich = flameSandwich(nested, ask, nameNumbers(nested).text.indexOf("g"));
+assert.deepStrictEqual(Array.from({ length: sandwich.n }, (_, i) => [sandwich.level[i] - sandwich.middle, sandwich.name(i),
+	sandwich.start[i], sandwich.end[i]].join(" ")), ["0 g 0 10", "1 f 0 3", "2 h 0 3", "-1 k 0 5", "-1 f 5 8", "-2 main 5 8",
+	"-1 main 8 10"]);
+assert.strictEqual(sandwich.all, 10);
+assert.deepStrictEqual([sandwich.onLevel(0, 1), sandwich.onLevel(0, -1), sandwich.onLevel(4, -1), sandwich.onLevel(4, 1)], [1, 3, 5, 0]);
+assert.strictEqual(sandwich.find(sandwich.path(5)), 5);
+const callersOnly = flameView(sandwich, 4, 1000, 300, true), calleesOnly = flameView(sandwich, 1, 1000, 300, true);
+assert.deepStrictEqual([callersOnly.firstLevel, callersOnly.lastLevel], [0, sandwich.middle], "callers alone are to scale");
+assert.deepStrictEqual([calleesOnly.firstLevel, calleesOnly.lastLevel], [sandwich.middle, sandwich.middle + 2]);
+assert.strictEqual(flameInverted(flameEvent(many), ask).all, 100000);

@@ -32,11 +32,11 @@ static struct dso made_dsos[] = {
 	{ .index = 1, .kind = DSO_FILE, .path = made_paths[1], .name = made_paths[1] + 3, .pid = -1 },
 	{ .index = 2, .kind = DSO_FILE, .path = made_paths[2], .name = made_paths[2] + 5, .pid = -1 },
 };
-static const struct symbol made_main = { &made_dsos[0], 0x100, 0x200, "main", "main", 'g', false, false };
-static const struct symbol made_work = { &made_dsos[0], 0x200, 0x300, "work", "work", 'g', false, false };
-static const struct symbol made_leaf = { &made_dsos[0], 0x300, 0x400, "leaf", "leaf", 'g', false, false };
-static const struct symbol made_small = { &made_dsos[0], 0x300, 0x400, "small", "small", 'l', true, false };
-static const struct symbol made_work_z = { &made_dsos[2], 0x200, 0x300, "work", "work", 'g', false, false };
+static const struct symbol made_main = { &made_dsos[0], 0x100, 0x200, "main", "main", 'g', false, 0, false };
+static const struct symbol made_work = { &made_dsos[0], 0x200, 0x300, "work", "work", 'g', false, 0, false };
+static const struct symbol made_leaf = { &made_dsos[0], 0x300, 0x400, "leaf", "leaf", 'g', false, 0, false };
+static const struct symbol made_small = { &made_dsos[0], 0x300, 0x400, "small", "small", 'l', true, 0, false };
+static const struct symbol made_work_z = { &made_dsos[2], 0x200, 0x300, "work", "work", 'g', false, 0, false };
 
 /* Cells of so many members. */
 static inline void made_members(struct made_report *m, size_t n)

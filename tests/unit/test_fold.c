@@ -271,7 +271,7 @@ static char *rows_with_files(struct made_report *m)
 /* One sample each of nine rows with the same numbers, beginning with the first-th and then in steps. */
 static char *rows_of_equals(const char *sort, size_t first, size_t step)
 {
-	static const struct symbol work_b = { &made_dsos[1], 0x200, 0x300, "work", "work", 'g', false, false };
+	static const struct symbol work_b = { &made_dsos[1], 0x200, 0x300, "work", "work", 'g', false, 0, false };
 	struct made_report m;
 	uint32_t locations[9];
 	char *rows;

@@ -338,12 +338,12 @@ static void a_pipe_is_kept_or_not(void **state)
 
 static char made_path[] = "/a/app";
 static struct dso made_dso = { .kind = DSO_FILE, .path = made_path, .name = made_path + 3, .pid = -1 };
-static const struct symbol made_main = { &made_dso, 0x100, 0x200, "main", "main", 'g', false, false };
-static const struct symbol made_work = { &made_dso, 0x200, 0x300, "work", "work", 'g', false, false };
-static const struct symbol made_leaf = { &made_dso, 0x300, 0x400, "leaf", "leaf", 'g', false, false };
+static const struct symbol made_main = { &made_dso, 0x100, 0x200, "main", "main", 'g', false, 0, false };
+static const struct symbol made_work = { &made_dso, 0x200, 0x300, "work", "work", 'g', false, 0, false };
+static const struct symbol made_leaf = { &made_dso, 0x300, 0x400, "leaf", "leaf", 'g', false, 0, false };
 
-static const struct symbol made_caller = { &made_dso, 0x500, 0x600, "outermost", "outermost", 'g', false, false };
-static const struct symbol made_gone = { &made_dso, 0x400, 0x500, "gone", "gone", 'g', false, false };
+static const struct symbol made_caller = { &made_dso, 0x500, 0x600, "outermost", "outermost", 'g', false, 0, false };
+static const struct symbol made_gone = { &made_dso, 0x400, 0x500, "gone", "gone", 'g', false, 0, false };
 
 static uint32_t made_location_at(struct profile *profile, const struct symbol *symbol, uint64_t offset,
 				 struct frame *frame)
