@@ -143,6 +143,8 @@ const struct option_row report_options[] = {
 	{ OPTION_CALL, 0, #id, "file", help, WORD(exports[EXPORT_##id]), .argument_optional = true,       \
 	  .value = VALUE_FILE, .call = take_export },
 	REPORT_EXPORTS(EXPORT_OPTION)
+	{ OPTION_FLAG, 0, "merge", NULL, "--speedscope: equal stacks merged, not samples in the order of time",
+	  WORD(merge) },
 	{ OPTION_FLAG, 0, "tui", NULL, "a browser: the default on a terminal", WORD(tui) },
 	{ OPTION_CHOICE, 'M', "disassembler-style", "att|intel", "the syntax of x86 code in the browser (att)",
 	  .value = VALUE_ONE_OF, WORD(intel) },
@@ -228,9 +230,11 @@ static int choose_export(struct report_words *words)
 		words->unnamed = !given->file;
 		words->output = strcmp(file, "-") != 0 ? file : NULL;
 		words->packed = export_name_is_packed(file);
-		words->export = export_text_format_find(rows[i].format);
+		words->export = words->merge ? NULL : export_text_format_find(rows[i].format);
 		words->format = words->export ? NULL : find_format(rows[i].format, file);
 	}
+	if (words->merge && !words->exports[EXPORT_speedscope].given)
+		return bad_usage("report: --merge is for --speedscope");
 	return 0;
 }
 

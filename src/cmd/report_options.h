@@ -30,6 +30,7 @@ struct report_words {
 	bool stdio, tui; /* neither: a browser on a terminal, else printed */
 	bool folded, json, stacks;
 	struct export_choice exports[N_EXPORTS];
+	bool merge; /* --speedscope: stacks merged in place of samples in time */
 	bool unnamed; /* the name of the output is not the user's */
 	const char *output; /* where the text goes: a file; NULL: to standard output */
 	bool tasks, mmaps;

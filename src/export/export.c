@@ -13,6 +13,7 @@
 static const struct export_text_format *const export_text_formats[] = {
 	&export_firefox,
 	&export_jsonl,
+	&export_speedscope,
 };
 
 const struct export_text_format *export_text_format_find(const char *name)
@@ -81,6 +82,14 @@ bool export_trace_text(struct export *export, const struct replay_sample *sample
 		str_add_printable(out, text.s, text.len);
 	str_release(&text);
 	return known;
+}
+
+enum task_state export_task_state(const struct replay_sample *sample)
+{
+	if (!event_has_waits(sample->event) &&
+	    !(event_is_wall_clock(sample->event) && sample->body->misc & MISC_SWITCH_OUT))
+		return TASK_RUNNING;
+	return sample->body->misc & MISC_SWITCH_OUT_PREEMPT ? TASK_PREEMPTED : TASK_WAITING;
 }
 
 void export_add_nameless(const struct location_row *row, struct str *out)

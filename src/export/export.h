@@ -2,7 +2,7 @@
  * export: a recording, sample by sample, as a file for other programs: each format is a sample sink (profile.h) of its
  * own file. What is kept grows with what is distinct (stacks, addresses, threads), never with the number of samples.
  *
- *   session + filters -> sample_stream_run -> firefox.c | jsonl.c | sqlite.c
+ *   session + filters -> sample_stream_run -> firefox.c | jsonl.c | speedscope.c | sqlite.c
  */
 #ifndef PSTAT_EXPORT_H
 #define PSTAT_EXPORT_H
@@ -36,7 +36,7 @@ struct export_text_format {
 	const char *name;
 	int (*run)(struct export *export, struct output *output, bool gzip, struct str *err);
 };
-/* "firefox", "jsonl"; NULL: none of that name. */
+/* "firefox", "jsonl", "speedscope"; NULL: none of that name. */
 const struct export_text_format *export_text_format_find(const char *name);
 
 /*

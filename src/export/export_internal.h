@@ -12,6 +12,8 @@
 int export_run(struct export *export, const struct sample_sink *sink, struct str *err);
 /* The text of a tracepoint's sample, printable; false: nothing is known of it. */
 bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out);
+/* TASK_RUNNING but of waits: of events that have nothing else, or that are all of a thread's time. */
+enum task_state export_task_state(const struct replay_sample *sample);
 /* A file's name for a frame whose function is not known: "[libc.so.6]", "[unknown]". */
 void export_add_nameless(const struct location_row *row, struct str *out);
 /* Nanoseconds since 1970 of a time of the recording's clock; 0: the recording does not say. */
@@ -33,6 +35,6 @@ void text_out_init(struct text_out *out, struct output *output, bool gzip, struc
 int text_out_step(struct text_out *out); /* between pieces of text: 0 or output->failed */
 int text_out_end(struct text_out *out); /* and releases */
 
-extern const struct export_text_format export_firefox, export_jsonl;
+extern const struct export_text_format export_firefox, export_jsonl, export_speedscope;
 
 #endif

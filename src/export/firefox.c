@@ -16,7 +16,8 @@
  *	    --> funcTable: name, source file --> resourceTable --> libs of the profile
  *
  * A recorded stack is one node of stackTable for each function at its address: the one that has code there, then what
- * was inlined into it. A recording of several events has a track for each thread and event. Context switches are
+ * was inlined into it. A wait (pstat record --off-cpu, --wall) is a frame of category Idle at the end of its stack,
+ * from when it began. A recording of several events has a track for each thread and event. Context switches are
  * markers that last as long as the thread was off its CPU; hits of tracepoints are markers with their fields and stack,
  * beside being samples.
  *
@@ -44,6 +45,8 @@ struct firefox_thread {
 
 /* The kinds of markers, and their categories' number is 0. */
 enum firefox_marker { MARKER_OFF_CPU, MARKER_PREEMPTED, MARKER_TRACEPOINT };
+/* Word of a sample: its stack, and enum task_state in the low two bits. */
+enum { STATE_BITS = 2, N_WAIT_FRAMES = 2, CATEGORY_IDLE = 6 };
 /* Word of a marker: its kind in the low two bits; else off the CPU: how long; of a tracepoint: the sample's stack. */
 enum { MARKER_KIND_BITS = 2 };
 
@@ -79,6 +82,9 @@ struct firefox {
 	struct row_set libs; /* indexes of dsos, by the number of their lib */
 	/* The tables of the thread that is written. */
 	struct firefox_used stacks, locations, used_funcs, resources;
+	/* Words of samples that waited: nodes after those of the stacks, a frame for each state after the others. */
+	struct firefox_used waits;
+	uint32_t first_wait, first_wait_frame; /* the first such node and frame */
 	uint32_t *node_of_stack; /* local: of the first frame of a stack's location, in the stack table */
 	size_t cap_node_of_stack;
 	uint32_t *frame_of_location; /* likewise, in the frame table */
@@ -167,13 +173,25 @@ static int add_tracepoint(struct firefox *f, const struct replay_sample *sample,
 	return spill_add(&f->spill, &track_of(f, sample->thread, NULL)->markers, &record, err);
 }
 
+/* Time of a sample, of a wait when it began: the profiler shows a sample from its time up to the next one's. */
+static uint64_t begin_of_sample(const struct firefox_thread *track, const struct sink_sample *taken)
+{
+	const struct sample *sample = taken->sample->sample;
+	uint64_t time_ns = sample->has & PERF_SAMPLE_TIME ? sample->time_ns : 0;
+
+	if (export_task_state(taken->sample) == TASK_RUNNING || taken->period > time_ns)
+		return time_ns;
+	time_ns -= taken->period;
+	return track->samples.n_records && time_ns < track->samples.last_time ? track->samples.last_time : time_ns;
+}
+
 static int take_sample(void *context, const struct sink_sample *taken, struct str *err)
 {
 	struct firefox *f = context;
 	const struct replay_sample *sample = taken->sample;
-	uint64_t time_ns = sample->sample->has & PERF_SAMPLE_TIME ? sample->sample->time_ns : 0;
-	uint32_t stack = taken->stack;
 	struct firefox_thread *track = track_of(f, sample->thread, sample->event);
+	uint64_t time_ns = begin_of_sample(track, taken);
+	struct spill_record record = { .time = time_ns };
 	int code;
 
 	if (!f->first_ns || time_ns < f->first_ns)
@@ -181,10 +199,11 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	if (time_ns > f->last_ns)
 		f->last_ns = time_ns;
 	track->comm = sample->thread->comm;
-	code = spill_add(&f->spill, &track->samples, &(struct spill_record){ .time = time_ns, .word = stack }, err);
+	record.word = (uint64_t)taken->stack << STATE_BITS | export_task_state(sample);
+	code = spill_add(&f->spill, &track->samples, &record, err);
 	if (code || sample->event->attr.type != PERF_TYPE_TRACEPOINT)
 		return code;
-	return add_tracepoint(f, sample, stack, time_ns, err);
+	return add_tracepoint(f, sample, taken->stack, time_ns, err);
 }
 
 /* ---- while the recording is read: context switches ---- */
@@ -255,7 +274,7 @@ static uint32_t local_of(const struct firefox_used *used, size_t number)
 
 static void release_tables(struct firefox *f)
 {
-	struct firefox_used *const tables[] = { &f->stacks, &f->locations, &f->used_funcs, &f->resources };
+	struct firefox_used *const tables[] = { &f->stacks, &f->locations, &f->used_funcs, &f->resources, &f->waits };
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
 		free(tables[i]->local);
@@ -302,6 +321,35 @@ static uint32_t func_of(struct firefox *f, const struct location_row *row, const
 		.lib = dso ? row_set_intern(&f->libs, (const uint64_t[]){ dso->index }) : UINT32_MAX,
 	};
 	return number;
+}
+
+/* The function that stands for a state in which a thread did not run. */
+static uint32_t func_of_wait(struct firefox *f, enum task_state state)
+{
+	static const char *const names[] = { [TASK_WAITING] = "[waiting]", [TASK_PREEMPTED] = "[preempted]" };
+	const uint64_t words[] = { state, 0, UINT64_MAX };
+	uint32_t number = row_set_intern(&f->func_ids, words);
+
+	if (number >= f->n_funcs) {
+		VEC_GROW(f->funcs, f->n_funcs, f->cap_funcs);
+		f->funcs[f->n_funcs++] = (struct firefox_func){
+			.name = intern_text(f, names[state], strlen(names[state])), .lib = UINT32_MAX,
+		};
+	}
+	return number;
+}
+
+/* Nodes and frames of all waits, once all samples of a thread are known. */
+static void use_waits(struct firefox *f, struct firefox_sizes *sizes)
+{
+	f->first_wait = sizes->n_nodes;
+	f->first_wait_frame = sizes->n_frames;
+	if (!f->waits.n)
+		return;
+	sizes->n_nodes += (uint32_t)f->waits.n;
+	sizes->n_frames += N_WAIT_FRAMES;
+	for (enum task_state state = TASK_WAITING; state <= TASK_PREEMPTED; state++)
+		use(&f->used_funcs, func_of_wait(f, state), f->n_funcs);
 }
 
 /* The place of an unknown location is after all others. */
@@ -364,15 +412,20 @@ static int use_all(struct firefox *f, const struct firefox_thread *thread, struc
 	forget(&f->locations);
 	forget(&f->used_funcs);
 	forget(&f->resources);
+	forget(&f->waits);
 	spill_read(&reader, &f->spill, &thread->samples);
-	while ((code = spill_next(&reader, &record, err)) > 0)
-		use_stack(f, (uint32_t)record.word, sizes);
+	while ((code = spill_next(&reader, &record, err)) > 0) {
+		use_stack(f, (uint32_t)(record.word >> STATE_BITS), sizes);
+		if (record.word & ((1 << STATE_BITS) - 1))
+			use(&f->waits, record.word, f->export->session.stacks->n << STATE_BITS);
+	}
 	if (code)
 		return code;
 	spill_read(&reader, &f->spill, &thread->markers);
 	while ((code = spill_next(&reader, &record, err)) > 0)
 		if ((record.word & ((1 << MARKER_KIND_BITS) - 1)) == MARKER_TRACEPOINT)
 			use_stack(f, (uint32_t)(record.word >> MARKER_KIND_BITS), sizes);
+	use_waits(f, sizes);
 	return code;
 }
 
@@ -432,13 +485,19 @@ static void add_node(struct firefox *f, struct str *out, uint32_t stack)
 	str_add_u64(out, f->node_of_stack[local] + frames_of(f, location)->n - 1);
 }
 
-/* ---- stackTable, i: of the stacks that are used ---- */
+/* ---- stackTable, i: of the stacks that are used, then of the waits ---- */
 
 static void add_prefixes(struct firefox *f, struct str *out, size_t i)
 {
-	const struct stack_node *node = &f->export->session.stacks->v[f->stacks.v[i]];
-	size_t n = frames_of(f, node->location)->n;
+	const struct stack_node *node;
+	size_t n;
 
+	if (i >= f->stacks.n) {
+		add_node(f, out, f->waits.v[i - f->stacks.n] >> STATE_BITS);
+		return;
+	}
+	node = &f->export->session.stacks->v[f->stacks.v[i]];
+	n = frames_of(f, node->location)->n;
 	add_node(f, out, node->parent);
 	for (size_t k = 1; k < n; k++) {
 		str_addc(out, ',');
@@ -448,17 +507,31 @@ static void add_prefixes(struct firefox *f, struct str *out, size_t i)
 
 static void add_frames(struct firefox *f, struct str *out, size_t i)
 {
-	const struct stack_node *node = &f->export->session.stacks->v[f->stacks.v[i]];
-	uint32_t first = f->frame_of_location[local_of(&f->locations, location_at(f, node->location))];
-	size_t n = frames_of(f, node->location)->n;
+	const struct stack_node *node;
+	uint32_t first;
+	size_t n;
 
+	if (i >= f->stacks.n) {
+		const uint32_t state = f->waits.v[i - f->stacks.n] & ((1 << STATE_BITS) - 1);
+
+		str_add_u64(out, f->first_wait_frame + state - TASK_WAITING);
+		return;
+	}
+	node = &f->export->session.stacks->v[f->stacks.v[i]];
+	first = f->frame_of_location[local_of(&f->locations, location_at(f, node->location))];
+	n = frames_of(f, node->location)->n;
 	for (size_t k = 0; k < n; k++) {
 		str_add(out, k ? "," : "");
 		str_add_u64(out, first + k);
 	}
 }
 
-/* ---- frameTable, i: of the locations that are used; their frames from the outermost in ---- */
+/* ---- frameTable, i: of the locations that are used; their frames from the outermost in; then one of each wait ---- */
+
+static bool is_wait_frame(const struct firefox *f, size_t i)
+{
+	return i >= f->locations.n;
+}
 
 /* An address in its file, or from the kernel's start; of the call, not of where it returns to. */
 static void add_address(const struct location_row *row, struct str *out)
@@ -477,8 +550,13 @@ static void add_address(const struct location_row *row, struct str *out)
 
 static void add_addresses(struct firefox *f, struct str *out, size_t i)
 {
-	uint32_t location = f->locations.v[i];
+	uint32_t location;
 
+	if (is_wait_frame(f, i)) {
+		str_add(out, "-1");
+		return;
+	}
+	location = f->locations.v[i];
 	for (size_t k = 0; k < frames_of(f, location)->n; k++) {
 		str_add(out, k ? "," : "");
 		add_address(row_of(f, location), out);
@@ -487,6 +565,10 @@ static void add_addresses(struct firefox *f, struct str *out, size_t i)
 
 static void add_depths(struct firefox *f, struct str *out, size_t i)
 {
+	if (is_wait_frame(f, i)) {
+		str_addc(out, '0');
+		return;
+	}
 	for (size_t k = 0; k < frames_of(f, f->locations.v[i])->n; k++) {
 		str_add(out, k ? "," : "");
 		str_add_u64(out, k);
@@ -496,9 +578,15 @@ static void add_depths(struct firefox *f, struct str *out, size_t i)
 /* Categories are the kinds of frames, after "Other". */
 static void add_categories(struct firefox *f, struct str *out, size_t i)
 {
-	uint32_t location = f->locations.v[i];
-	const struct frame_list *frames = frames_of(f, location);
+	uint32_t location;
+	const struct frame_list *frames;
 
+	if (is_wait_frame(f, i)) {
+		str_add_u64(out, CATEGORY_IDLE);
+		return;
+	}
+	location = f->locations.v[i];
+	frames = frames_of(f, location);
 	for (size_t k = frames->n; k-- > 0;) {
 		str_add_u64(out, 1 + (uint64_t)location_frame_kind(row_of(f, location), frames->v[k].symbol,
 								      k + 1 < frames->n));
@@ -508,9 +596,15 @@ static void add_categories(struct firefox *f, struct str *out, size_t i)
 
 static void add_funcs(struct firefox *f, struct str *out, size_t i)
 {
-	uint32_t location = f->locations.v[i];
-	const struct frame_list *frames = frames_of(f, location);
+	uint32_t location;
+	const struct frame_list *frames;
 
+	if (is_wait_frame(f, i)) {
+		str_add_u64(out, local_of(&f->used_funcs, func_of_wait(f, TASK_WAITING + (i - f->locations.n))));
+		return;
+	}
+	location = f->locations.v[i];
+	frames = frames_of(f, location);
 	for (size_t k = frames->n; k-- > 0;) {
 		str_add_u64(out, local_of(&f->used_funcs, func_of(f, row_of(f, location), &frames->v[k])));
 		str_add(out, k ? "," : "");
@@ -519,8 +613,13 @@ static void add_funcs(struct firefox *f, struct str *out, size_t i)
 
 static void add_lines(struct firefox *f, struct str *out, size_t i)
 {
-	const struct frame_list *frames = frames_of(f, f->locations.v[i]);
+	const struct frame_list *frames;
 
+	if (is_wait_frame(f, i)) {
+		str_add(out, "null");
+		return;
+	}
+	frames = frames_of(f, f->locations.v[i]);
 	for (size_t k = frames->n; k-- > 0;) {
 		if (frames->v[k].line.line)
 			str_add_u64(out, frames->v[k].line.line);
@@ -575,19 +674,22 @@ static void add_resource_name(struct firefox *f, struct str *out, size_t i)
 
 static void add_tables(struct firefox *f, const struct firefox_sizes *sizes)
 {
+	const size_t n_stacks = f->stacks.n + f->waits.n;
+	const size_t n_locations = f->locations.n + (f->waits.n ? N_WAIT_FRAMES : 0);
+
 	begin_table(f, "stackTable", sizes->n_nodes);
-	add_column(f, "prefix", f->stacks.n, add_prefixes);
-	add_column(f, "frame", f->stacks.n, add_frames);
+	add_column(f, "prefix", n_stacks, add_prefixes);
+	add_column(f, "frame", n_stacks, add_frames);
 	end_table(f);
 	begin_table(f, "frameTable", sizes->n_frames);
-	add_column(f, "address", f->locations.n, add_addresses);
-	add_column(f, "inlineDepth", f->locations.n, add_depths);
-	add_column(f, "category", f->locations.n, add_categories);
+	add_column(f, "address", n_locations, add_addresses);
+	add_column(f, "inlineDepth", n_locations, add_depths);
+	add_column(f, "category", n_locations, add_categories);
 	add_same(f, "subcategory", sizes->n_frames, "0");
-	add_column(f, "func", f->locations.n, add_funcs);
+	add_column(f, "func", n_locations, add_funcs);
 	add_same(f, "nativeSymbol", sizes->n_frames, "null");
 	add_same(f, "innerWindowID", sizes->n_frames, "null");
-	add_column(f, "line", f->locations.n, add_lines);
+	add_column(f, "line", n_locations, add_lines);
 	add_same(f, "column", sizes->n_frames, "null");
 	end_table(f);
 	begin_table(f, "funcTable", f->used_funcs.n);
@@ -636,7 +738,10 @@ static int add_row_column(struct firefox *f, const char *name, const struct spil
 
 static void add_stack(struct firefox *f, struct str *out, const struct spill_record *record)
 {
-	add_node(f, out, (uint32_t)record->word);
+	if (record->word & ((1 << STATE_BITS) - 1))
+		str_add_u64(out, f->first_wait + local_of(&f->waits, record->word));
+	else
+		add_node(f, out, (uint32_t)(record->word >> STATE_BITS));
 }
 
 static void add_time(struct firefox *f, struct str *out, const struct spill_record *record)
@@ -794,7 +899,7 @@ static int add_thread_object(struct firefox *f, const struct firefox_thread *thr
 
 /* ---- around the threads ---- */
 
-/* Time between two samples of a thread that runs all the time, in ns: as it was asked for, else as it was on average. */
+/* Time between two samples of a thread that runs, in ns: as it was asked for, else as it was on average. */
 static uint64_t interval_ns(const struct firefox *f)
 {
 	uint64_t least = 0, most = 1;
@@ -823,6 +928,7 @@ static void add_meta(struct firefox *f)
 		"{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]}",
 		"{\"name\":\"JIT\",\"color\":\"green\",\"subcategories\":[\"Other\"]}",
 		"{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]}",
+		[CATEGORY_IDLE] = "{\"name\":\"Idle\",\"color\":\"transparent\",\"subcategories\":[\"Other\"]}",
 	};
 	const struct info *info = f->export->session.recording->info;
 	uint64_t wall_ns = export_wall_ns(&f->export->session, f->first_ns);

@@ -14,9 +14,9 @@ const ROW = 18, LEVELS_KEPT = 2;
 function flameView(boxes, zoom, width, height, topDown) {
 	const from = boxes.start[zoom], wide = boxes.total(zoom) || 1, level = boxes.level[zoom];
 	const view = { width, height, from, wide, scale: width / wide, zoom, topDown, hidden: 0, firstLevel: 0 };
-	if (!boxes.middle && level > LEVELS_KEPT + 1 && (level + 3) * ROW > height)
+	if (!boxes.middle && !boxes.heads && level > LEVELS_KEPT + 1 && (level + 3) * ROW > height)
 		view.hidden = level - LEVELS_KEPT;
-	view.lastLevel = boxes.middle && !zoom ? boxes.levels.length - 1 : boxes.deepest(zoom);
+	view.lastLevel = boxes.heads || (boxes.middle && !zoom) ? boxes.levels.length - 1 : boxes.deepest(zoom);
 	if (boxes.middle && zoom) {
 		view.firstLevel = level > boxes.middle ? boxes.middle : boxes.shallowest(zoom);
 		view.lastLevel = level > boxes.middle ? view.lastLevel : boxes.middle;

@@ -136,6 +136,19 @@ function drawLegend(room, events, { color, boxes }, merged) {
 	});
 }
 
+/* ---- numbers ---- */
+
+const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
+const percent = (part, all) => all ? (100 * part / all).toFixed(2) + " %" : "0 %";
+const duration = ns => ns >= 1e9 ? (ns / 1e9).toFixed(3) + " s" : (ns / 1e6).toFixed(3) + " ms";
+
+/* What Boxes.diff() knows. */
+function differenceLine(diff) {
+	const signed = part => (part < 0 ? "" : "+") + percent(part, 1);
+	return diff.look + ": before " + percent(diff.before, 1) + ", now " + percent(diff.now, 1) + " of all: " +
+		signed(diff.now - diff.before) + " (" + signed(diff.low) + " to " + signed(diff.high) + ")";
+}
+
 /* ---- names that fit ---- */
 
 const DOTS = "\u2026", DEPTH_MAX = 32, LONGEST = 4000;

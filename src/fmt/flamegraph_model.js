@@ -87,6 +87,7 @@ class Boxes {
 		this.end = new Float64Array(room);
 		this.self = new Float64Array(room);
 		this.levels = [];
+		this.heads = null; /* boxes of lanes: see flameChart */
 		this.all = 0; /* what everything that was asked for weighs */
 		this.rootName = "all";
 		this.middle = 0; /* the level of the function whose callers stand at lower levels: see flameSandwich */
@@ -118,7 +119,9 @@ class Boxes {
 		const frame = this.frame[i];
 		if (i === 0 && frame === -1)
 			return this.rootName;
-		return frame < 0 ? this.event.raw.groups[-1 - frame] : this.event.raw.frames.name[frame];
+		if (frame < 0)
+			return (this.heads ? this.event.raw.lanes : this.event.raw.groups)[-1 - frame];
+		return this.event.raw.frames.name[frame];
 	}
 
 	/* "" of the root and of groups. */
@@ -186,6 +189,8 @@ class Boxes {
 
 	/* The box beside it on its level, by: -1 or 1; -1: there is none. */
 	beside(i, by) {
+		if (this.heads && this.up[i] === 0)
+			return this.heads[this.heads.indexOf(i) + by] ?? -1;
 		const row = this.levels[this.level[i]];
 		return row[this.firstBehind(row, this.start[i]) - 1 + by] ?? -1;
 	}
@@ -206,7 +211,7 @@ class Boxes {
 		return lowest;
 	}
 
-	/* The box next to it on the level below (by 1) or above (by -1): its own root's side, or its first child; -1: none. */
+	/* The box next to it one level on (by 1) or back (by -1): what it stands on, or its first child; -1: none. */
 	onLevel(i, by) {
 		const up = this.up[i], child = i === 0 && by < 0 && this.middle ? this.firstCaller : this.child(i);
 		if (up >= 0 && this.level[up] === this.level[i] + by)
@@ -214,7 +219,7 @@ class Boxes {
 		return child >= 0 && child < this.n && this.level[child] === this.level[i] + by ? child : -1;
 	}
 
-	/* Frames from the root on, so that a box is found again in other boxes; callers in a sandwich are -1 - frame. */
+	/* Frames from the root on, so that a box is found again in others; callers in a sandwich are -1 - frame. */
 	path(i) {
 		const path = [];
 		for (; i > 0; i = this.up[i])
@@ -235,6 +240,8 @@ class Boxes {
 	}
 
 	childOf(i, frame, by) {
+		if (this.heads && i === 0)
+			return this.heads.find(head => this.frame[head] === frame) ?? -1;
 		const row = this.levels[this.level[i] + by] ?? [];
 		for (let k = Math.max(0, this.firstBehind(row, this.start[i]) - 1);
 			k < row.length && this.start[row[k]] < this.end[i]; k++)

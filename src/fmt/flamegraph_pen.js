@@ -5,6 +5,7 @@
 
 class SvgPen {
 	constructor(width, height, page) {
+		this.space = document.getElementById("space").namespaceURI;
 		this.svg = this.element("svg", { width, height, viewBox: "0 0 " + width + " " + height });
 		this.defs = this.element("defs", {});
 		this.svg.append(this.defs, this.element("rect", { width, height, fill: page }));
@@ -15,7 +16,7 @@ class SvgPen {
 	}
 
 	element(name, attributes) {
-		const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+		const made = document.createElementNS(this.space, name);
 		for (const [key, value] of Object.entries(attributes))
 			made.setAttribute(key, typeof value === "number" ? Math.round(value * 100) / 100 : value);
 		return made;

@@ -18,10 +18,9 @@
 		graph: () => flameBoxes(state.event, ask),
 		inverted: () => flameInverted(state.event, ask),
 		sandwich: () => flameSandwich(state.event, ask, state.number),
+		chart: () => flameChart(state.event, ask),
 	};
 
-	const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
-	const percent = (part, all) => all ? (100 * part / all).toFixed(2) + " %" : "0 %";
 	const unit = () => ask.weight === "samples" ? "samples" : state.event.raw.is_time ? "ns" : "events";
 	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	const strip = new FlameStrip($("strip"), $("timeline"), ask, () => css("--ink"), chooseTimes);
@@ -31,8 +30,9 @@
 	/* ---- the picture ---- */
 
 	function look() {
-		return { by: state.color, colors: state.colors, ink: css("--ink"), merged: css("--merged"), found: state.found, focus: state.focus,
-			label: i => percent(state.boxes.total(i), state.boxes.all) };
+		return { by: state.color, colors: state.colors, ink: css("--ink"), merged: css("--merged"), found: state.found,
+			focus: state.focus, label: i => state.boxes.heads ? timeText(state.boxes.total(i)) :
+				percent(state.boxes.total(i), state.boxes.all) };
 	}
 
 	function draw() {
@@ -70,10 +70,14 @@
 
 	/* ---- what a box says ---- */
 
-	function differenceLine(diff) {
-		const signed = part => (part < 0 ? "" : "+") + percent(part, 1);
-		return diff.look + ": before " + percent(diff.before, 1) + ", now " + percent(diff.now, 1) + " of all: " +
-			signed(diff.now - diff.before) + " (" + signed(diff.low) + " to " + signed(diff.high) + ")";
+	const timeText = buckets => duration(buckets * state.event.raw.bucket_ns);
+
+	/* In the chart: widths are parts of buckets of time, each shared by what was sampled in it. */
+	function tellTime(i) {
+		const boxes = state.boxes, kind = boxes.kind(i);
+		return [boxes.name(i) + (kind ? " (" + kind + ")" : ""), "about " + timeText(boxes.total(i)) + " from " +
+			timeText(boxes.start[i]) + " on; within " + timeText(1) + " samples stand by name, not by time",
+		boxes.file(i) ? "in " + boxes.file(i) : ""];
 	}
 
 	/* Of a box of callers, that is above what it called. */
@@ -82,6 +86,8 @@
 	}
 
 	function tell(i) {
+		if (state.boxes.heads)
+			return tellTime(i);
 		const boxes = state.boxes, total = boxes.total(i), zoom = state.zoom, up = boxes.up[i];
 		const lines = [boxes.name(i) + (boxes.kind(i) ? " (" + boxes.kind(i) + ")" : "")];
 		const parts = [percent(total, boxes.all) + " of all"];
@@ -89,9 +95,9 @@
 			parts.push(percent(total, boxes.total(up)) + " of " + (isCaller(i) ? "what it calls here" : "its caller"));
 		if (zoom && i > zoom && boxes.start[i] < boxes.end[zoom] && up !== zoom)
 			parts.push(percent(total, boxes.total(zoom)) + " of what is zoomed into");
-		lines.push(grouped(total) + " " + unit() + ", " + parts.join(", ") + (isCaller(i) || (!i && boxes.inverted) ? "" : "; itself " +
-			grouped(boxes.inverted ? total : boxes.self[i]) + ", " +
-			percent(boxes.inverted ? total : boxes.self[i], boxes.all) + " of all"));
+		const self = boxes.inverted ? total : boxes.self[i], noSelf = isCaller(i) || (!i && boxes.inverted);
+		lines.push(grouped(total) + " " + unit() + ", " + parts.join(", ") + (noSelf ? "" : "; itself " + grouped(self) + ", " +
+			percent(self, boxes.all) + " of all"));
 		const diff = boxes.diff(i);
 		if (diff)
 			lines.push(differenceLine(diff));
@@ -178,6 +184,8 @@
 		tip.hidden = true;
 		$("back").disabled = !state.history.length;
 		toRoot();
+		if (state.boxes.heads)
+			inView(i);
 		say();
 		keepLink();
 	}
@@ -253,7 +261,7 @@
 			ask.lane = -1;
 		if (time)
 			strip.choose(Number(time[1]), Number(time[2]));
-		if (Object.hasOwn(SHAPES, link.get("view") ?? ""))
+		if (Object.hasOwn(SHAPES, link.get("view") ?? "") && (link.get("view") !== "chart" || state.event.raw.buckets > 1))
 			show({ shape: link.get("view"), number: Math.trunc(number("function")) });
 		else
 			rebuild();
@@ -267,7 +275,8 @@
 		const text = $("search").value, pattern = flamePattern(text), boxes = state.boxes;
 		state.found = pattern ? flameSearch(boxes, pattern) : null;
 		const found = state.found;
-		$("found").textContent = found ? grouped(found.total) + " " + unit() + ", " +
+		$("found").textContent = found ? (boxes.heads ? timeText(found.total) + " of all lanes, " :
+			grouped(found.total) + " " + unit() + ", ") +
 			percent(found.total, boxes.all) + " of all, in " + grouped(found.n) + " places" : text ? "not an expression" : "";
 		draw();
 		listFunctions();
@@ -321,6 +330,10 @@
 		state.shape = $("shape").value = "graph";
 		state.number = -1;
 		$("merged").disabled = false;
+		const over = $("shape").querySelector("[value=chart]");
+		over.disabled = raw.buckets < 2;
+		over.textContent = raw.buckets < 2 ? "over time: the samples have no times" : raw.lanes_are_cpus ? "over time, by CPU" :
+			"over time, by thread";
 		ask.from = 0;
 		ask.to = Infinity;
 		ask.lane = -1;
@@ -340,7 +353,9 @@
 	}
 
 	function choose(name, by) {
-		$(name).selectedIndex = ($(name).selectedIndex + by) % $(name).options.length;
+		do
+			$(name).selectedIndex = ($(name).selectedIndex + by) % $(name).options.length;
+		while ($(name).options[$(name).selectedIndex].disabled);
 		$(name).dispatchEvent(new Event("change"));
 	}
 

@@ -1,6 +1,7 @@
 /*
  * The same samples asked another way: functions with what they have themselves and with all that they called, callers
- * first, and one function between its callers and its callees. A function is what has one name: inlined or not.
+ * first, one function between its callers and its callees, and what each lane (a CPU or a thread) did over time. A
+ * function is what has one name: inlined or not.
  */
 "use strict";
 
@@ -201,4 +202,70 @@ function depthOf(trie) {
 	for (let i = 1; i < trie.n; i++)
 		most = Math.max(most, depth[i] = depth[trie.parent[i]] + 1);
 	return most;
+}
+
+/* The numbers of rows, lane by lane and in each by bucket of time; within a bucket they stay in the order of the walk. */
+function rowsByTime(event, buckets, placeOf) {
+	const n = event.node.length, first = new Int32Array(Math.max(1, event.raw.lanes.length) * buckets + 1);
+	for (let k = 0; k < n; k++)
+		first[placeOf(k) + 1]++;
+	for (let i = 1; i < first.length; i++)
+		first[i] += first[i - 1];
+	const order = new Int32Array(n);
+	for (let k = 0; k < n; k++)
+		order[first[placeOf(k)]++] = k;
+	return order;
+}
+
+/*
+ * Time on x, in buckets; lane below lane, each with a box of its own at its head. What was sampled in a bucket fills it,
+ * in the order of the walk; what goes on in the next bucket is one box.
+ */
+function flameChart(event, asked) {
+	const rows = event.raw.rows, buckets = Math.max(1, event.raw.buckets), takes = isAsked(event, asked);
+	const laneOf = k => rows.lane ? rows.lane[k] : 0, placeOf = k => laneOf(k) * buckets + (rows.bucket ? rows.bucket[k] : 0);
+	const order = rowsByTime(event, buckets, placeOf).filter(takes), boxes = new Boxes(event, false);
+	const weight = rowWeight(event, "samples");
+	const sums = new Float64Array(Math.max(1, event.raw.lanes.length) * buckets), root = boxes.add(-1, 0, -1, asked.from);
+	let open = [], nodes = [], lane = -1, base = 0, x = asked.from, deepest = 0;
+	const close = level => {
+		while (open.length > level) {
+			boxes.end[open.pop()] = x;
+			nodes.pop();
+		}
+	};
+	boxes.heads = [];
+	boxes.end[root] = boxes.all = Math.min(asked.to + 1, buckets);
+	boxes.all -= asked.from;
+	order.forEach(k => sums[placeOf(k)] += weight(k));
+	for (const k of order) {
+		const place = placeOf(k), bucket = place % buckets, todo = [];
+		if (laneOf(k) !== lane) {
+			close(0);
+			base = lane < 0 ? 1 : base + deepest + 1;
+			[lane, deepest, x] = [laneOf(k), 0, bucket];
+			open = [boxes.add(-1 - lane, base, root, asked.from)];
+			nodes = [0];
+			boxes.heads.push(open[0]);
+		} else if (bucket > x + 1e-9) {
+			close(1);
+			x = bucket;
+		}
+		let node = event.node[k];
+		for (; node && nodes[event.depth[node]] !== node; node = event.parent[node])
+			todo.push(node);
+		close(event.depth[node] + 1);
+		while (todo.length) {
+			nodes.push(node = todo.pop());
+			open.push(boxes.add(event.frame[node], base + nodes.length - 1, open[open.length - 1], x, node));
+		}
+		deepest = Math.max(deepest, nodes.length - 1);
+		const part = weight(k) / sums[place];
+		boxes.self[open[open.length - 1]] += part;
+		x = Math.abs(x + part - Math.round(x + part)) < 1e-9 ? Math.round(x + part) : x + part;
+	}
+	close(0);
+	for (const head of boxes.heads)
+		boxes.end[head] = boxes.end[root];
+	return boxes;
 }

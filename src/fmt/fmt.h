@@ -29,7 +29,7 @@
 #define REPORT_FILE_FORMATS(ROW)                                                                     \
 	ROW(flamegraph, "flamegraph.html",                                                           \
 	    "a flame graph for browsers; a picture, where the name ends in .svg")                    \
-	ROW(speedscope, "speedscope.json", "whole stacks as a file of the viewer speedscope")        \
+	ROW(speedscope, "speedscope.json", "samples in time as a file of the viewer speedscope")        \
 	ROW(pprof, "profile.pb.gz", "samples, stacks and labels as a profile.proto for pprof")
 
 struct report_format {

@@ -513,20 +513,6 @@ static void put_location(struct pprof_code *code, size_t location)
 	pprof_put(p, PROFILE_LOCATION);
 }
 
-/*
- * The line where a function begins: of one that was inlined as DWARF declares it, else that of its first instruction.
- * go build -pgo needs it, since it knows calls by their distance from it. 0: not known.
- */
-static unsigned start_line(struct pprof *p, const struct symbol *symbol)
-{
-	struct frame_list frames;
-
-	if (!symbol || symbol->inlined || !symbol->dso)
-		return symbol ? symbol->decl_line : 0;
-	frames = symbols_frames(p->table->session->symbols, symbol->dso, symbol->start, SYM_LINES);
-	return frames.n && frames.v[frames.n - 1].symbol == symbol ? frames.v[frames.n - 1].line.line : 0;
-}
-
 static void put_functions(struct pprof_code *code)
 {
 	struct pprof *p = code->p;
@@ -541,7 +527,7 @@ static void put_functions(struct pprof_code *code)
 		pb_add_u64(&p->message, 2, pprof_text(p, name, strlen(name)));
 		pb_add_u64(&p->message, 3, pprof_text(p, raw, strlen(raw)));
 		pb_add_u64(&p->message, 4, words[1]);
-		pb_add_u64(&p->message, 5, start_line(p, symbol));
+		pb_add_u64(&p->message, 5, session_start_line(p->table->session, symbol));
 		pprof_put(p, PROFILE_FUNCTION);
 	}
 }

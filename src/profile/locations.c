@@ -208,6 +208,16 @@ void session_name_functions(struct session *session)
 			index_add(&session->private->functions, function_hash(&session->locations->v[i]), i);
 }
 
+unsigned session_start_line(struct session *session, const struct symbol *symbol)
+{
+	struct frame_list frames;
+
+	if (!symbol || symbol->inlined || !symbol->dso)
+		return symbol ? symbol->decl_line : 0;
+	frames = symbols_frames(session->symbols, symbol->dso, symbol->start, SYM_LINES);
+	return frames.n && frames.v[frames.n - 1].symbol == symbol ? frames.v[frames.n - 1].line.line : 0;
+}
+
 uint64_t location_own_addr(const struct location_row *row)
 {
 	bool module = row->dso && (row->dso->kind == DSO_MODULE || row->dso->kind == DSO_GUEST_MODULE);

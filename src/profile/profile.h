@@ -151,6 +151,11 @@ const struct frame_list *location_frames(struct session *session, uint32_t locat
 void locations_frames_ahead(struct session *session, unsigned want);
 /* The symbol of the table (last of the frames), or NULL. Opens no debug information for it. */
 const struct symbol *location_symbol(struct session *session, uint32_t location);
+/*
+ * The line where a function begins: of one that was inlined as DWARF declares it, else that of its first instruction
+ * (of C the one of its brace). 0: not known.
+ */
+unsigned session_start_line(struct session *session, const struct symbol *symbol);
 /* The address as it is shown without a name: of a kernel module from its start, the same after each boot. */
 uint64_t location_own_addr(const struct location_row *row);
 char location_level(const struct location_row *row); /* '.', 'k', 'g', 'u', 'H' */

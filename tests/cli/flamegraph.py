@@ -9,6 +9,8 @@ flamegraph.py times PAGE       samples of each lane and bucket, and whether they
 flamegraph.py inert FILE       no markup but the page's own: exit 1 with what is there beside it
 flamegraph.py whole PAGE SVG   sums and inert of both
 flamegraph.py speedscope FILE  a file for speedscope as lines of --folded, if it is one
+flamegraph.py speedscope_tracks FILE  a line for each of its profiles: thread, samples, unit, first and last function
+flamegraph.py speedscope_weight FILE FUNCTION LAST  us of samples in a function that end in another one
 flamegraph.py drive PAGE JS TO the page with a script behind its own, which the page's policy lets run"""
 import collections
 import html.parser
@@ -107,7 +109,7 @@ def times(path):
 
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "h1", "ul", "noscript", "div", "label", "select",
             "input", "output", "button", "option", "li", "canvas", "p", "script", "details", "summary", "table", "thead",
-            "tbody", "tr", "th"}
+            "tbody", "tr", "th", "svg"}
 SVG = {"svg", "title", "style", "defs", "pattern", "rect", "path", "circle", "g", "text", "script"}
 
 
@@ -158,13 +160,38 @@ def speedscope(path):
     assert data["$schema"] == "https://www.speedscope.app/file-format-schema.json"
     frames, counts = data["shared"]["frames"], collections.Counter()
     for profile in data["profiles"]:
-        assert profile["type"] == "sampled" and profile["unit"] == "none" and profile["startValue"] == 0
-        assert len(profile["samples"]) == len(profile["weights"]) and sum(profile["weights"]) == profile["endValue"]
+        in_time = re.search(r" \d+$", profile["name"]) is not None
+        assert profile["type"] == "sampled" and profile["unit"] in ("none", "milliseconds") and profile["startValue"] == 0
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert abs(sum(profile["weights"]) - profile["endValue"]) <= 1e-6 * profile["endValue"]
         for stack, weight in zip(profile["samples"], profile["weights"]):
-            names = [profile["name"].split(": ", 1)[1]] + [frames[i]["name"] for i in stack]
-            counts[";".join(name.replace(";", ":") for name in names)] += weight
+            group = re.sub(r" \d+$", "", profile["name"].split(": ", 1)[1])
+            names = [group] + [frames[i]["name"] for i in stack]
+            counts[";".join(name.replace(";", ":") for name in names)] += 1 if in_time else weight
     for line, weight in sorted(counts.items()):
         print(line, weight)
+
+
+def speedscope_tracks(path):
+    """tid, samples, unit, innermost function of the first and of the last sample of each profile"""
+    with open(path, encoding="utf-8") as f:
+        data = json.load(f)
+    frames = data["shared"]["frames"]
+    for profile in data["profiles"]:
+        innermost = [frames[profile["samples"][i][-1]]["name"] for i in (0, -1)]
+        print(profile["name"].split(" ")[-1], len(profile["samples"]), profile["unit"], *innermost)
+
+
+def speedscope_weight(path, within, innermost):
+    """us of samples in a function that are in another one at last"""
+    with open(path, encoding="utf-8") as f:
+        data = json.load(f)
+    frames, total = [frame["name"] for frame in data["shared"]["frames"]], 0
+    for profile in data["profiles"]:
+        for stack, weight in zip(profile["samples"], profile["weights"]):
+            names = [frames[i] for i in stack]
+            total += weight if within in names and names[-1] == innermost else 0
+    print(int(total * 1000))
 
 
 def drive(path, script, to):

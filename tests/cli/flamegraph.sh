@@ -48,11 +48,24 @@ test_stacks()
 test_speedscope()
 {
 	record -F 2000 -e cpu-clock:u -g -o deep -- "$WORK/callers" deep 200 2
-	report deep --speedscope=deep.json
 	report deep --folded | LC_ALL=C sort >folded
-	same "speedscope: the stacks of --folded" "$(<folded)" "$(flame speedscope deep.json | LC_ALL=C sort)"
-	report "$ROOT/tests/golden/hostile_names.data" --speedscope=bad.json
-	check "speedscope: hostile names" flame speedscope bad.json
+	for option in "" --merge; do
+		report deep --speedscope=deep.json $option
+		same "speedscope $option: the stacks of --folded" "$(<folded)" "$(flame speedscope deep.json | LC_ALL=C sort)"
+		report "$ROOT/tests/golden/hostile_names.data" --speedscope=bad.json $option
+		check "speedscope $option: hostile names" flame speedscope bad.json
+	done
+	report deep --speedscope=deep.json
+	same "in time: a profile for each thread" "$("$PSTAT" script -i deep -F tid | sort -u | wc -l)" \
+		"$(flame speedscope_tracks deep.json | wc -l)"
+	"$PSTAT" script -i deep -F tid,ip,sym -G --no-inline 2>said | awk 'NF == 3 { print $1, $3 }' >script
+	report deep --speedscope=deep.json --no-inline
+	same "in the order in which they were taken" "$(awk '{ n[$1]++; last[$1] = $2; if (n[$1] == 1) first[$1] = $2 }
+		END { for (tid in n) print tid, n[tid], first[tid], last[tid] }' script | sort)" \
+		"$(flame speedscope_tracks deep.json | awk '{ print $1, $2, $4, $5 }' | sort)"
+	same "in ms of the clock" "milliseconds" "$(flame speedscope_tracks deep.json | awk '{ print $3 }' | sort -u)"
+	run "$PSTAT" report -i deep --merge
+	same "--merge alone" 129 "$status"
 	run "$PSTAT" report -i deep --speedscope --flamegraph
 	same "speedscope and a flame graph" 129 "$status"
 }

@@ -159,6 +159,18 @@
 		history.replaceState(null, "", "#");
 		page.follow();
 		press("t");
+		$("shape").value = "chart";
+		$("shape").dispatchEvent(new Event("change"));
+		same("over time: a head for each lane", state.times.lanes, state.boxes.heads.length);
+		same("and as long as the recording", raw.buckets, state.boxes.all);
+		press("ArrowUp");
+		press("Enter");
+		press("ArrowRight");
+		same("keys go from lane to lane", state.times.lanes > 1 ? 1 : 0, state.boxes.heads.indexOf(state.focus));
+		same("a box says when it was", true, /^about [0-9.]+ m?s from [0-9.]+ m?s on; within/.test($("status").textContent.split("\n")[1]));
+		for (let n = 0; n < 3; n++)
+			press("Escape");
+		same("and back", "graph", state.shape);
 		press("k");
 		same("k: colours by file", "file", state.color);
 		press("k");

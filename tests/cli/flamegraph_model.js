@@ -8,8 +8,9 @@ const fs = require("fs"), path = require("path"), vm = require("vm");
 for (const name of ["model", "looks", "views", "draw"])
 	vm.runInThisContext(fs.readFileSync(path.join(process.argv[2], "flamegraph_" + name + ".js"), "utf8"));
 const { flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow,
-	FlamePainter, flameFunctions, flameInverted, flameSandwich, nameNumbers } = vm.runInThisContext("({ flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, " +
-	"rowOfLevel, levelOfRow, FlamePainter, flameFunctions, flameInverted, flameSandwich, nameNumbers })");
+	FlamePainter, flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers } = vm.runInThisContext("({ flameEvent, " +
+	"flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow, FlamePainter, " +
+	"flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers })");
 
 /* all: main(a(b), c), sampled by x and y: a;b 5 and 2, a 1 and 0, c 2 and 4 */
 const raw = {
@@ -163,3 +164,11 @@ const callersOnly = flameView(sandwich, 4, 1000, 300, true), calleesOnly = flame
 assert.deepStrictEqual([callersOnly.firstLevel, callersOnly.lastLevel], [0, sandwich.middle], "callers alone are to scale");
 assert.deepStrictEqual([calleesOnly.firstLevel, calleesOnly.lastLevel], [sandwich.middle, sandwich.middle + 2]);
 assert.strictEqual(flameInverted(flameEvent(many), ask).all, 100000);
+
+/* Time on x: lane 0 has bucket 0 (a 1, b 5) and 1 (C 2), and main goes on through both; lane 1 has 1 alone (b 2, C 4). */
+const chart = flameChart(event, { ...ask, merged: true });
+assert.deepStrictEqual(Array.from({ length: chart.n }, (_, i) => [chart.level[i], chart.name(i), chart.start[i].toFixed(3),
+	chart.end[i].toFixed(3)].join(" ")), ["0 all 0.000 2.000", "1 CPU 0 0.000 2.000", "2 main 0.000 2.000", "3 a 0.000 1.000",
+	"4 b 0.167 1.000", "3 C<d> 1.000 2.000", "5 CPU 1 0.000 2.000", "6 main 1.000 2.000", "7 a 1.000 1.333", "8 b 1.000 1.333",
+	"7 C<d> 1.333 2.000"]);
+assert.deepStrictEqual([chart.beside(1, 1), chart.beside(6, 1), chart.find(chart.path(9))], [6, -1, 9]);

@@ -134,6 +134,14 @@ test_wall()
 	"$PSTAT" report -i x --flamegraph=x.html 2>/dev/null
 	"$PSTAT" report -i x --flamegraph=x.svg 2>/dev/null
 	has "the page knows waits" '"\[waiting\]"' "$(<x.html)"
+	"$PSTAT" report -i x --firefox=x.json 2>/dev/null
+	check "Firefox: a whole file" "$PYTHON" "$ROOT/tests/cli/export_firefox.py" check x.json
+	same "waits are idle" "$("$PYTHON" "$ROOT/tests/cli/export_firefox.py" folded x.json |
+		awk '/;\[(waiting|preempted)\] / { n += $NF } END { print n }')" \
+		"$("$PYTHON" "$ROOT/tests/cli/export_firefox.py" categories x.json | awk '$2 == "Idle" { print $1 }')"
+	"$PSTAT" report -i x --speedscope=x.json 2>/dev/null
+	between "speedscope: a wait's function has all that it slept, in ms" $((least / 1000)) $((most / 1000)) \
+		"$("$PYTHON" "$ROOT/tests/cli/flamegraph.py" speedscope_weight x.json sleeps '[waiting]')"
 	has "and so does the picture" 'class="waiting"' "$(<x.svg)"
 	fails_with 129 '--wall: its event is a clock' "$PSTAT" record --wall -e page-faults true
 	fails_with 129 '--wall: its event is a clock' "$PSTAT" record --wall -e cpu-clock,task-clock true

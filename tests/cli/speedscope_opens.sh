@@ -31,7 +31,11 @@ test_opens()
 		awk '$NF == "burn" { print $1, $2 }')"
 	"$PSTAT" report -i deep --speedscope=deep.json 2>said
 	opened deep.json
-	same "speedscope's file: samples of the function itself" "$samples burn" "$(grep ' burn$' rows)"
+	same "speedscope's file: time of the function itself" "$(awk -v ns="$period" 'BEGIN { printf "%.2fms burn\n", ns / 1e6 }')" \
+		"$(grep ' burn$' rows)"
+	"$PSTAT" report -i deep --speedscope=deep.json --merge 2>said
+	opened deep.json
+	same "merged: samples of the function itself" "$samples burn" "$(grep ' burn$' rows)"
 	"$PSTAT" report -i deep --pprof=deep.pb.gz 2>said
 	opened deep.pb.gz
 	same "pprof's file: its time" "$(awk -v ns="$period" 'BEGIN { printf "%.2fms burn\n", ns / 1e6 }')" "$(grep ' burn$' rows)"
