@@ -527,6 +527,7 @@ static void put_functions(struct pprof_code *code)
 		pb_add_u64(&p->message, 2, pprof_text(p, name, strlen(name)));
 		pb_add_u64(&p->message, 3, pprof_text(p, raw, strlen(raw)));
 		pb_add_u64(&p->message, 4, words[1]);
+		/* go build -pgo knows calls by their distance from it. */
 		pb_add_u64(&p->message, 5, session_start_line(p->table->session, symbol));
 		pprof_put(p, PROFILE_FUNCTION);
 	}
