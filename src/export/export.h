@@ -2,7 +2,7 @@
  * export: a recording, sample by sample, as a file for other programs: each format is a sample sink (profile.h) of its
  * own file. What is kept grows with what is distinct (stacks, addresses, threads), never with the number of samples.
  *
- *   session + filters -> sample_stream_run -> firefox.c | jsonl.c | speedscope.c | sqlite.c
+ *   session + filters -> sample_stream_run -> firefox.c | jsonl.c | speedscope_time.c | sqlite.c
  */
 #ifndef PSTAT_EXPORT_H
 #define PSTAT_EXPORT_H

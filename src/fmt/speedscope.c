@@ -1,5 +1,5 @@
 /*
- * speedscope.c: whole stacks as a file of speedscope, one JSON document (its file-format-schema.json):
+ * speedscope.c: equal stacks as one, as a file of speedscope, one JSON document (its file-format-schema.json):
  *
  *	{ "$schema": ..., "exporter": "pstat VERSION", "name": text, "activeProfileIndex": 0,
  *	  "shared": { "frames": [ { "name": text, "file": text, "line": number }, ... ] },

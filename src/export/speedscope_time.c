@@ -1,5 +1,6 @@
 /*
- * speedscope.c: samples in the order of time as a file of speedscope, one JSON document (its file-format-schema.json):
+ * speedscope_time.c: samples in the order of time as a file of speedscope, one JSON document (its
+ * file-format-schema.json):
  *
  *	{ "$schema": ..., "exporter": "pstat VERSION", "name": text, "activeProfileIndex": that with most samples,
  *	  "profiles": [ { "type": "sampled", "name": "event: comm tid", "unit": text, "startValue": 0, "endValue": sum,
