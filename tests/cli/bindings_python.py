@@ -232,6 +232,42 @@ def test_follows_a_program_until_it_ends():
     assert kinds["Sample"].addr and kinds["Sample"].ip is None and kinds["Map"].path.startswith("/"), kinds
 
 
+def test_what_is_known():
+    assert pstat.supported() and pstat.max_stack() > 0
+    assert pstat.event_label(1, 2) == "page-faults"
+    names = {event.name: event for event in pstat.known("sw")}
+    assert names["page-faults"].alias == "faults" and names["page-faults"].topic == "sw", names
+    assert [event.name for event in pstat.known("sw", "major-faults")] == ["major-faults"]
+    assert raises(pstat.Error, pstat.known, "no such topic").errno == 2
+
+
+def test_json_with_details():
+    with pstat.measure("page-faults") as m:
+        touch(mapped())
+    (name, details), = m.json(details=True).items()
+    assert name == m[0].name and details["value"] == m[0].value and details["state"] == "counted", details
+    assert details["enabled_ns"] == m[0].enabled_ns and list(m.json(perf_utils=True).values()) == [m[0].value]
+
+
+def test_events_with_periods_of_their_own():
+    events = pstat.Events("page-faults:u", "minor-faults:u").set_period(0, 1).set_period(1, 1 << 40)
+    assert raises(pstat.Error, events.set_frequency, 2, 1).errno == 22
+    with pstat.Sampler(events) as sampler:
+        sampler.enable()
+        touch(mapped())
+        sampler.pause()
+        touch(mapped())
+        sampler.disable()
+        seen = {record.event for record in sampler if isinstance(record, pstat.Sample)}
+        assert seen == {0}, seen
+        before = sampler.counts.delivered
+        sampler.pause(False)
+        sampler.enable()
+        touch(mapped())
+        sampler.disable()
+        assert len(list(sampler)) >= 1 and sampler.counts.delivered > before
+
+
 def test_waits_no_longer_than_it_is_told():
     with pstat.Sampler("page-faults", period=1) as sampler:
         assert sampler.wait(0) is False and sampler.wait(0.01) is False

@@ -31,8 +31,9 @@ import select
 import time
 import typing
 
-__all__ = ["Attr", "Branch", "Counter", "Counters", "Error", "Events", "Field", "Map", "Mode", "Reading", "Readings", "Sample",
-           "Sampler", "State", "Track", "measure", "sets", "version"]
+__all__ = ["Attr", "Branch", "Counter", "Counters", "Error", "Events", "Field", "Known", "Map", "Mode", "Reading", "Readings",
+           "Sample", "Sampler", "State", "Track", "event_label", "known", "max_stack", "measure", "sets", "supported",
+           "version"]
 
 SONAME = "libpstat.so.0"
 __version__ = "0.1"
@@ -74,6 +75,11 @@ class pstat_open_options(_Struct):
     _fields_ = [("size", _size), ("target", _int), ("ids", ctypes.POINTER(_int)), ("n_ids", _size), ("cgroup", _text),
                 ("inherit", _int), ("enabled", _int), ("enable_on_exec", _int), ("may_move_thread", _int),
                 ("may_raise_limit", _int), ("overflows", _int), ("user_read", _int)]
+
+
+class pstat_known_event(_Struct):
+    _fields_ = [("size", _size), ("topic", _text), ("name", _text), ("alias", _text), ("description", _text),
+                ("pmu", _text), ("unit", _text), ("scale", ctypes.c_double)]
 
 
 class pstat_counter(_Struct):
@@ -244,9 +250,18 @@ _CALLS = {
     "events_add_set": (_int, _handle, _text, _error_p),
     "set_name": (_text, _size, ctypes.POINTER(_text)),
     "events_set_filter": (_int, _handle, _size, _text, _error_p),
+    "events_set_period": (_int, _handle, _size, _u64, _error_p),
+    "events_set_frequency": (_int, _handle, _size, _u64, _error_p),
     "events_count": (_size, _handle),
     "events_name": (_text, _handle, _size),
     "events_note": (_text, _handle, _size),
+    "supported": (_int,),
+    "max_stack": (_int,),
+    "event_label": (_int, _u32, _u64, ctypes.c_char_p, _size),
+    "known_new": (_int, _out, _text, _text, _error_p),
+    "known_free": (None, _handle),
+    "known_count": (_size, _handle),
+    "known_at": (ctypes.POINTER(pstat_known_event), _handle, _size),
     "open": (_int, _out, _handle, ctypes.POINTER(pstat_open_options), _error_p),
     "close": (None, _handle),
     "state_name": (_text, _int),
@@ -269,7 +284,7 @@ _CALLS = {
     "read": (_int, _handle, _handle),
     "readings_subtract": (_int, _handle, _handle),
     "explain": (_int, _handle, _handle),
-    "readings_json": (_int, _handle, ctypes.c_char_p, _size),
+    "readings_json_with": (_int, _handle, ctypes.c_uint, ctypes.c_char_p, _size),
     "readings_cells": (_int, _handle, _cell_fn, ctypes.c_void_p),
     "user_read_times": (_int, _handle, _size) + (_u64_p,) * 3,
     "user_read_reason": (_text, _handle, _size),
@@ -280,6 +295,7 @@ _CALLS = {
     "sampler_counters": (_handle, _handle),
     "sampler_next": (_int, _handle, ctypes.POINTER(ctypes.POINTER(pstat_record)), _error_p),
     "sampler_wait": (_int, _handle, _int),
+    "sampler_pause": (_int, _handle, _int),
     "sampler_fd": (_int, _handle),
     "sampler_count": (None, _handle, ctypes.POINTER(pstat_sampler_counts)),
 }
@@ -348,6 +364,14 @@ def _call(call, *arguments):
     return _raise_if(call(*arguments, ctypes.byref(error)), error)
 
 
+def _written(call, *arguments):
+    """The text that a call writes as snprintf(3) does."""
+    n = _raise_if(call(*arguments, None, 0))
+    text = ctypes.create_string_buffer(n + 1)
+    _raise_if(call(*arguments, text, n + 1))
+    return _str(text.value)
+
+
 class _Owner:
     """What has a handle: closed by with, by close(), at the end by the interpreter. A closed one raises ValueError."""
 
@@ -390,6 +414,44 @@ def sets():
         found[_str(name)] = _str(text.value)
 
 
+def supported():
+    """Does this kernel have perf events?"""
+    return bool(_lib.supported())
+
+
+def max_stack():
+    """The longest call chain that the kernel takes, in frames."""
+    return _raise_if(_lib.max_stack())
+
+
+def event_label(event_type, config):
+    """The name of an event in the kernel's numbers, attr.type and attr.config."""
+    return _written(_lib.event_label, event_type, config)
+
+
+class Known(typing.NamedTuple):
+    """An event that this machine knows; texts that it does not have are ""."""
+    topic: str
+    name: str
+    alias: str
+    description: str
+    pmu: str
+    unit: str
+    scale: float
+
+
+def known(topic=None, glob=None):
+    """The events that are known here: of one topic, or all; whose names match, or contain, glob."""
+    handle, found = _new(_lib.known_new, _bytes(topic), _bytes(glob)), []
+    try:
+        for i in range(_lib.known_count(handle)):
+            c = _lib.known_at(handle, i).contents
+            found.append(Known(*map(_str, (c.topic, c.name, c.alias, c.description, c.pmu, c.unit)), scale=c.scale))
+    finally:
+        _lib.known_free(handle)
+    return found
+
+
 class Events(_Owner):
     """A list of events: what to count. Each text is what `pstat stat -e` understands."""
 
@@ -427,6 +489,16 @@ class Events(_Owner):
     def set_filter(self, index, text):
         """The filter of a tracepoint, set when it is opened; None takes it away."""
         _call(_lib.events_set_filter, self._handle, index, _bytes(text))
+        return self
+
+    def set_period(self, index, period):
+        """A sample after so many."""
+        _call(_lib.events_set_period, self._handle, index, period)
+        return self
+
+    def set_frequency(self, index, hz):
+        """About so many samples in a second."""
+        _call(_lib.events_set_frequency, self._handle, index, hz)
         return self
 
     @property
@@ -653,12 +725,10 @@ class Readings(_Owner):
         found = _lib.reading_of(self._handle, _bytes(name))
         return _reading(found.contents) if found else default
 
-    def json(self):
-        """The values under the names of the events, None where there is none."""
-        n = _raise_if(_lib.readings_json(self._handle, None, 0))
-        text = ctypes.create_string_buffer(n + 1)
-        _raise_if(_lib.readings_json(self._handle, text, n + 1))
-        return json.loads(text.value)
+    def json(self, details=False, perf_utils=False):
+        """The values under the names of the events, None where there is none; with details each has its times, state
+        and reason beside it; perf_utils: under the names that perf-utils has."""
+        return json.loads(_written(_lib.readings_json_with, self._handle, details + 2 * perf_utils))
 
     def cells(self):
         """The pieces: (index, cpu, tid, Reading) for each event, CPU and thread; -1 where it is about all."""
@@ -962,6 +1032,10 @@ class Sampler(_Owner):
     def disable(self):
         self.counters.disable()
 
+    def pause(self, paused=True):
+        """While paused no record is written: the kernel counts them as lost."""
+        _raise_if(_lib.sampler_pause(self._handle, paused))
+
     @property
     def counts(self):
         """How many records were delivered, and how many were lost, and where."""
@@ -1031,5 +1105,5 @@ class measure:
     def __len__(self):
         return 0 if self.readings is None else len(self.readings)
 
-    def json(self):
-        return self.readings.json()
+    def json(self, **how):
+        return self.readings.json(**how)

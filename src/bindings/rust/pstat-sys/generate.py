@@ -24,8 +24,8 @@ pub struct perf_event_attr {
     _private: [u8; 0],
 }
 '''
-TYPES = {"uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "uint8_t": "u8", "int": "c_int", "size_t": "usize",
-         "char": "c_char", "double": "f64", "void": "c_void", "unsigned int": "c_uint"}
+TYPES = {"int64_t": "i64", "uint64_t": "u64", "uint32_t": "u32", "uint16_t": "u16", "uint8_t": "u8", "int": "c_int",
+         "unsigned int": "c_uint", "size_t": "usize", "char": "c_char", "double": "f64", "void": "c_void"}
 KEYWORDS = {"fn": "each", "type": "kind", "as": "body", "in": "input", "ref": "reference", "match": "matches"}
 MAX_COLUMNS = 120
 

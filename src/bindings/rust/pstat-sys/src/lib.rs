@@ -27,6 +27,24 @@ pub struct pstat_events {
 }
 
 #[repr(C)]
+pub struct pstat_known {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pstat_known_event {
+    pub size: usize,
+    pub topic: *const c_char,
+    pub name: *const c_char,
+    pub alias: *const c_char,
+    pub description: *const c_char,
+    pub pmu: *const c_char,
+    pub unit: *const c_char,
+    pub scale: f64,
+}
+
+#[repr(C)]
 pub struct pstat_counters {
     _private: [u8; 0],
 }
@@ -52,6 +70,10 @@ pub struct pstat_open_options {
     pub may_raise_limit: c_int,
     pub overflows: c_int,
     pub user_read: c_int,
+    pub by_cgroup_fd: c_int,
+    pub cgroup_fd: c_int,
+    pub cpus: *const c_int,
+    pub n_cpus: usize,
 }
 
 pub type pstat_state = c_uint;
@@ -106,6 +128,10 @@ pub struct pstat_reading {
     pub reason: *const c_char,
     pub remedy: *const c_char,
 }
+
+pub const PSTAT_JSON_DETAILS: u32 = 1;
+
+pub const PSTAT_JSON_PERF_UTILS: u32 = 2;
 
 pub type pstat_cell_fn = Option<
     unsafe extern "C" fn(
@@ -402,6 +428,64 @@ pub struct pstat_record {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pstat_branch_parts {
+    pub size: usize,
+    pub mispredicted: u32,
+    pub predicted: u32,
+    pub in_transaction: u32,
+    pub aborted: u32,
+    pub cycles: u32,
+    pub branch_type: u32,
+    pub speculation: u32,
+    pub privilege: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pstat_data_source {
+    pub size: usize,
+    pub operation: u32,
+    pub level: u32,
+    pub snoop: u32,
+    pub lock: u32,
+    pub tlb: u32,
+    pub level_number: u32,
+    pub remote: u32,
+    pub snoop_more: u32,
+    pub blocked: u32,
+    pub hops: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pstat_transaction {
+    pub size: usize,
+    pub elision: u32,
+    pub transaction: u32,
+    pub synchronous: u32,
+    pub asynchronous: u32,
+    pub retry: u32,
+    pub conflict: u32,
+    pub capacity_write: u32,
+    pub capacity_read: u32,
+    pub abort_code: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pstat_field {
+    pub size: usize,
+    pub offset: u32,
+    pub bytes: u32,
+    pub is_signed: c_int,
+    pub is_array: c_int,
+    pub is_text: c_int,
+    pub is_dynamic: c_int,
+    pub is_relative: c_int,
+}
+
+#[repr(C)]
 pub struct pstat_sampler {
     _private: [u8; 0],
 }
@@ -465,10 +549,34 @@ extern "C" {
         filter: *const c_char,
         error: *mut pstat_error,
     ) -> c_int;
+    pub fn pstat_events_set_period(
+        events: *mut pstat_events,
+        index: usize,
+        period: u64,
+        error: *mut pstat_error,
+    ) -> c_int;
+    pub fn pstat_events_set_frequency(
+        events: *mut pstat_events,
+        index: usize,
+        hz: u64,
+        error: *mut pstat_error,
+    ) -> c_int;
     pub fn pstat_events_count(events: *const pstat_events) -> usize;
     pub fn pstat_events_name(events: *const pstat_events, index: usize) -> *const c_char;
     pub fn pstat_events_attr(events: *const pstat_events, index: usize) -> *const perf_event_attr;
     pub fn pstat_events_note(events: *const pstat_events, i: usize) -> *const c_char;
+    pub fn pstat_supported() -> c_int;
+    pub fn pstat_max_stack() -> c_int;
+    pub fn pstat_event_label(event_type: u32, config: u64, text: *mut c_char, bytes: usize) -> c_int;
+    pub fn pstat_known_new(
+        known: *mut *mut pstat_known,
+        topic: *const c_char,
+        glob: *const c_char,
+        error: *mut pstat_error,
+    ) -> c_int;
+    pub fn pstat_known_free(known: *mut pstat_known);
+    pub fn pstat_known_count(known: *const pstat_known) -> usize;
+    pub fn pstat_known_at(known: *const pstat_known, i: usize) -> *const pstat_known_event;
     pub fn pstat_open(
         counters: *mut *mut pstat_counters,
         events: *const pstat_events,
@@ -485,6 +593,13 @@ extern "C" {
     pub fn pstat_reset(counters: *mut pstat_counters) -> c_int;
     pub fn pstat_descriptors(counters: *const pstat_counters, index: usize, fds: *mut c_int, n: usize) -> c_int;
     pub fn pstat_ids(counters: *const pstat_counters, index: usize, ids: *mut u64, n: usize) -> c_int;
+    pub fn pstat_descriptor_targets(
+        counters: *const pstat_counters,
+        index: usize,
+        cpus: *mut c_int,
+        tids: *mut c_int,
+        n: usize,
+    ) -> c_int;
     pub fn pstat_set_filter(
         counters: *mut pstat_counters,
         index: usize,
@@ -493,6 +608,8 @@ extern "C" {
     ) -> c_int;
     pub fn pstat_set_period(counters: *mut pstat_counters, index: usize, period: u64) -> c_int;
     pub fn pstat_attach_bpf(counters: *mut pstat_counters, index: usize, program_fd: c_int) -> c_int;
+    pub fn pstat_bpf_programs(counters: *const pstat_counters, index: usize, ids: *mut u32, n: usize) -> c_int;
+    pub fn pstat_refresh(counters: *mut pstat_counters, index: usize, n: c_int) -> c_int;
     pub fn pstat_readings_new(readings: *mut *mut pstat_readings, counters: *const pstat_counters) -> c_int;
     pub fn pstat_readings_free(readings: *mut pstat_readings);
     pub fn pstat_readings_count(readings: *const pstat_readings) -> usize;
@@ -503,12 +620,32 @@ extern "C" {
     pub fn pstat_readings_copy(to: *mut pstat_readings, from: *const pstat_readings) -> c_int;
     pub fn pstat_explain(counters: *mut pstat_counters, readings: *mut pstat_readings) -> c_int;
     pub fn pstat_readings_json(readings: *const pstat_readings, text: *mut c_char, bytes: usize) -> c_int;
+    pub fn pstat_readings_json_with(
+        readings: *const pstat_readings,
+        flags: c_uint,
+        text: *mut c_char,
+        bytes: usize,
+    ) -> c_int;
     pub fn pstat_readings_cells(readings: *const pstat_readings, each: pstat_cell_fn, data: *mut c_void) -> c_int;
     pub fn pstat_measure(
         events: *const pstat_events,
         function: Option<unsafe extern "C" fn(argument: *mut c_void)>,
         argument: *mut c_void,
         readings: *mut *mut pstat_readings,
+    ) -> c_int;
+    pub fn pstat_measure_with(
+        events: *const pstat_events,
+        options: *const pstat_open_options,
+        function: Option<unsafe extern "C" fn(argument: *mut c_void)>,
+        argument: *mut c_void,
+        readings: *mut *mut pstat_readings,
+        error: *mut pstat_error,
+    ) -> c_int;
+    pub fn pstat_measure_counters(
+        counters: *mut pstat_counters,
+        readings: *mut pstat_readings,
+        function: Option<unsafe extern "C" fn(argument: *mut c_void)>,
+        argument: *mut c_void,
     ) -> c_int;
     pub fn pstat_user_read(counters: *mut pstat_counters, index: usize, value: *mut u64) -> c_int;
     pub fn pstat_user_read_times(
@@ -521,6 +658,23 @@ extern "C" {
     pub fn pstat_user_read_reason(counters: *const pstat_counters, index: usize) -> *const c_char;
     pub fn pstat_record_name(record_type: u32) -> *const c_char;
     pub fn pstat_value(values: *const pstat_values, i: u64, value: *mut u64, id: *mut u64, lost: *mut u64) -> c_int;
+    pub fn pstat_branch_decode(branch: *const pstat_branch, parts: *mut pstat_branch_parts);
+    pub fn pstat_data_source_decode(data_source: u64, parts: *mut pstat_data_source);
+    pub fn pstat_transaction_decode(transaction: u64, parts: *mut pstat_transaction);
+    pub fn pstat_events_field(
+        events: *const pstat_events,
+        index: usize,
+        name: *const c_char,
+        field: *mut pstat_field,
+        error: *mut pstat_error,
+    ) -> c_int;
+    pub fn pstat_field_number(field: *const pstat_field, sample: *const pstat_sample, value: *mut i64) -> c_int;
+    pub fn pstat_field_text(
+        field: *const pstat_field,
+        sample: *const pstat_sample,
+        text: *mut c_char,
+        bytes: usize,
+    ) -> c_int;
     pub fn pstat_record_sample(record: *const pstat_record) -> *const pstat_sample;
     pub fn pstat_record_map(record: *const pstat_record) -> *const pstat_map;
     pub fn pstat_record_task(record: *const pstat_record) -> *const pstat_task;
@@ -553,5 +707,6 @@ extern "C" {
     ) -> c_int;
     pub fn pstat_sampler_wait(sampler: *mut pstat_sampler, timeout_ms: c_int) -> c_int;
     pub fn pstat_sampler_fd(sampler: *const pstat_sampler) -> c_int;
+    pub fn pstat_sampler_pause(sampler: *mut pstat_sampler, paused: c_int) -> c_int;
     pub fn pstat_sampler_count(sampler: *mut pstat_sampler, counts: *mut pstat_sampler_counts);
 }
