@@ -172,6 +172,30 @@ static int group(struct state *s)
 	return pstat_events_group(s->events, pstat_events_count(s->events) - 2, 2, &s->error);
 }
 
+static int known(struct state *s)
+{
+	struct pstat_known *list;
+	int rc = pstat_known_new(&list, "sw", NULL, NULL);
+
+	(void)s;
+	pstat_known_free(list);
+	return rc;
+}
+
+static int label(struct state *s)
+{
+	char text[32];
+	int rc = pstat_event_label(77, 1, text, sizeof(text));
+
+	(void)s;
+	return rc < 0 ? rc : 0;
+}
+
+static int rate(struct state *s)
+{
+	return pstat_events_set_period(s->events, 0, 1000, NULL);
+}
+
 static int open_self(struct state *s)
 {
 	return pstat_open(&s->counters, s->events, NULL, &s->error);
@@ -257,6 +281,9 @@ static const struct step {
 	{ "pstat_events_add_set", add_set },
 	{ "pstat_events_add_attr", add_attr },
 	{ "pstat_events_group", group },
+	{ "pstat_known_new", known },
+	{ "pstat_event_label", label },
+	{ "pstat_events_set_period", rate },
 	{ "pstat_open, this thread", open_self },
 	{ "pstat_open, this process", open_process },
 	{ "pstat_open, all CPUs", open_cpus },
