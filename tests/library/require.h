@@ -5,10 +5,12 @@
 #ifndef TESTS_REQUIRE_H
 #define TESTS_REQUIRE_H
 
-#include <stdarg.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 
 #define REQUIRE(condition)                                                           \
 	do {                                                                         \
@@ -33,6 +35,19 @@
 			printf("line %d: '%s' does not say '%s'\n", __LINE__, (error).text, words); \
 			exit(0);                                                                 \
 		}                                                                                \
+	} while (0)
+
+/*
+ * A BPF program of a tracepoint runs for the hits of all processes: those who use one take turns, also with another run
+ * of the tests. Held until the program ends.
+ */
+#define GETPRIORITY "syscalls:sys_enter_getpriority"
+#define ALONE_AT_GETPRIORITY()                                                                              \
+	do {                                                                                                \
+		int folder = open("/sys/kernel/tracing/events/syscalls/sys_enter_getpriority/id", O_RDONLY); \
+                                                                                                            \
+		if (folder < 0 || flock(folder, LOCK_EX))                                                   \
+			SKIP("tracefs cannot be read: %s", strerror(errno));                                \
 	} while (0)
 
 struct use {

@@ -304,13 +304,14 @@ static void bpf_programs(void)
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 1 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	struct pstat_events *events = parsed("syscalls:sys_enter_getpriority,page-faults");
+	struct pstat_events *events = parsed(GETPRIORITY ",page-faults");
 	struct pstat_counters *counters;
 	struct bpf_prog_info info;
 	union bpf_attr attr;
 	uint32_t ids[2] = { 0, 0 };
 	int program;
 
+	ALONE_AT_GETPRIORITY();
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = BPF_PROG_TYPE_TRACEPOINT;
 	attr.insns = (uintptr_t)code;
@@ -343,13 +344,14 @@ static void fields(void)
 {
 	struct pstat_sampling_options options = { .size = sizeof(options), .period = 1, .fields = PERF_SAMPLE_RAW };
 	struct pstat_field which = { .size = sizeof(which) }, who = which, file = which, pid = which;
-	struct pstat_events *events = parsed("syscalls:sys_enter_getpriority,sched:sched_wakeup,"
+	struct pstat_events *events = parsed(GETPRIORITY ",sched:sched_wakeup,"
 					     "sched:sched_process_exec,page-faults");
 	const struct pstat_record *record;
 	struct pstat_sampler *sampler;
 	int64_t value = 0;
 	int n = 0;
 
+	ALONE_AT_GETPRIORITY();
 	REQUIRE(pstat_events_field(events, 0, "which", &which, &error) == 0);
 	REQUIRE(pstat_events_field(events, 0, "who", &who, &error) == 0);
 	REQUIRE(pstat_events_field(events, 1, "comm", &file, &error) == 0);

@@ -320,8 +320,9 @@ static void bpf_tracepoint(void)
 	struct pstat_counters *counters;
 	struct pstat_readings *readings;
 
+	ALONE_AT_GETPRIORITY();
 	REQUIRE(pstat_events_new(&events) == 0);
-	if (pstat_events_parse(events, "syscalls:sys_enter_getpriority", &error))
+	if (pstat_events_parse(events, GETPRIORITY, &error))
 		SKIP("%s", error.text);
 	if (pstat_open(&counters, events, &options, &error))
 		SKIP("%s", error.text);
