@@ -42,20 +42,20 @@
  * of the tests. Held until the program ends.
  */
 #define GETPRIORITY "syscalls:sys_enter_getpriority"
-#define ALONE_AT_GETPRIORITY()                                                                              \
-	do {                                                                                                \
-		int folder = open("/sys/kernel/tracing/events/syscalls/sys_enter_getpriority/id", O_RDONLY); \
-                                                                                                            \
-		if (folder < 0 || flock(folder, LOCK_EX))                                                   \
-			SKIP("tracefs cannot be read: %s", strerror(errno));                                \
-	} while (0)
+static inline void alone_at_getpriority(void)
+{
+	int file = open("/sys/kernel/tracing/events/syscalls/sys_enter_getpriority/id", O_RDONLY);
+
+	if (file < 0 || flock(file, LOCK_EX))
+		SKIP("tracefs cannot be read: %s", strerror(errno));
+}
 
 struct use {
 	const char *name;
 	void (*run)(void);
 };
 
-static int run_use(const struct use *uses, size_t n, int argc, char **argv)
+static inline int run_use(const struct use *uses, size_t n, int argc, char **argv)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (argc < 2 || strcmp(argv[1], uses[i].name) != 0)

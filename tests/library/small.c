@@ -311,7 +311,7 @@ static void bpf_programs(void)
 	uint32_t ids[2] = { 0, 0 };
 	int program;
 
-	ALONE_AT_GETPRIORITY();
+	alone_at_getpriority();
 	memset(&attr, 0, sizeof(attr));
 	attr.prog_type = BPF_PROG_TYPE_TRACEPOINT;
 	attr.insns = (uintptr_t)code;
@@ -351,7 +351,7 @@ static void fields(void)
 	int64_t value = 0;
 	int n = 0;
 
-	ALONE_AT_GETPRIORITY();
+	alone_at_getpriority();
 	REQUIRE(pstat_events_field(events, 0, "which", &which, &error) == 0);
 	REQUIRE(pstat_events_field(events, 0, "who", &who, &error) == 0);
 	REQUIRE(pstat_events_field(events, 1, "comm", &file, &error) == 0);

@@ -320,7 +320,7 @@ static void bpf_tracepoint(void)
 	struct pstat_counters *counters;
 	struct pstat_readings *readings;
 
-	ALONE_AT_GETPRIORITY();
+	alone_at_getpriority();
 	REQUIRE(pstat_events_new(&events) == 0);
 	if (pstat_events_parse(events, GETPRIORITY, &error))
 		SKIP("%s", error.text);
