@@ -566,7 +566,7 @@ static void put_times(struct pprof *p)
 	const struct info *info = p->table->session->recording->info;
 	const struct replay *replay = &p->table->session->replay;
 
-	if (info_has(info, FEATURE_CLOCK_DATA) && replay->counts.samples)
+	if (info_has(info, FEATURE_CLOCK_DATA) && replay->first_ns)
 		put_number(p, PROFILE_TIME_NANOS, info->wall_clock_ns + (replay->first_ns - info->clockid_time_ns));
 	put_number(p, PROFILE_DURATION_NANOS, replay->last_ns - replay->first_ns);
 }

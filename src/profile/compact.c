@@ -321,6 +321,8 @@ void profile_compact(struct profile *profile, unsigned decay_eighths)
 	profile_forget_coarse(profile);
 	if (decay_eighths)
 		decay_all(profile, decay_eighths);
+	if (decay_eighths == 8)
+		session->replay.first_ns = session->replay.last_ns = 0;
 	for (size_t i = 0; i < profile->n_events; i++)
 		mark_cells(profile, &profile->events[i]->cells, &marks);
 	forget_files(session, marks.locations);

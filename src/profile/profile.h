@@ -518,7 +518,7 @@ void profile_cells_done(struct profile *profile, size_t event, const struct cell
 /*
  * Forgets: so many eighths of the samples that were taken so far (0: none; 8: all; see cell_moves), and the stacks,
  * locations, names and tasks that nothing else has: what is fed for ever stays flat. No table of the profile may be
- * there; numbers are new ones.
+ * there; numbers are new ones. Of 8 eighths replay's times of the first and the last sample are forgotten, too.
  */
 void profile_compact(struct profile *profile, unsigned decay_eighths);
 

@@ -44,12 +44,20 @@ void note_list_add_lines(const struct note_list *notes, struct str *out)
 	}
 }
 
-void note_list_release(struct note_list *notes)
+void note_list_cut(struct note_list *notes, size_t from, size_t to)
 {
-	for (size_t i = 0; i < notes->n; i++) {
+	for (size_t i = from; i < to; i++) {
 		free(notes->v[i].text);
 		free(notes->v[i].remedy);
 	}
+	if (to > from)
+		memmove(notes->v + from, notes->v + to, (notes->n - to) * sizeof(*notes->v));
+	notes->n -= to - from;
+}
+
+void note_list_release(struct note_list *notes)
+{
+	note_list_cut(notes, 0, notes->n);
 	free(notes->v);
 	*notes = (struct note_list){ 0 };
 }

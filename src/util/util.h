@@ -207,6 +207,7 @@ struct note_list {
 void note_add(struct note_list *notes, bool verbose, const char *remedy, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
 void note_list_join(struct note_list *notes, const struct note_list *others); /* adds the others */
+void note_list_cut(struct note_list *notes, size_t from, size_t to); /* removes those from..to-1 */
 /* Adds all notes, a line each; what to do is a line below, indented. */
 void note_list_add_lines(const struct note_list *notes, struct str *out);
 void note_list_release(struct note_list *notes);
