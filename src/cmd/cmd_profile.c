@@ -7,6 +7,7 @@
 #include "cmd/live_run.h"
 #include "cmd/message.h"
 #include "cmd/profile_options.h"
+#include "cmd/profile_spool.h"
 #include "cmd/quantity.h"
 #include "cmd/sample_run.h"
 #include "cmd/signals.h"
@@ -38,10 +39,12 @@ struct profile_run {
 	struct question *question;
 	struct profile *profile;
 	struct top_status status;
+	struct profile_spool spool; /* words->spool says whether there is one */
 	uint64_t begun_ns;
 	uint64_t compact_ns; /* when to forget what nothing has any more */
 	struct ticker interval;
 	unsigned n_intervals; /* that were printed */
+	size_t notes_from, notes_to; /* of the session: what the last output has added */
 	uint64_t printed_ns, printed_samples; /* when the last one was, and how many samples there had been */
 };
 
@@ -139,17 +142,26 @@ static void print_output(struct profile_run *run)
 	char *path = NULL;
 
 	run->n_intervals++;
+	note_list_cut(&run->profile->session.notes, run->notes_from, run->notes_to);
+	run->notes_from = run->profile->session.notes.n;
 	if (output)
 		path = run->words->interval_ns ? numbered(output, run->n_intervals) : xstrdup(output);
+	if (run->words->spool)
+		profile_spool_set_times(run->profile, run->live.live, run->printed_ns, now);
 	if (table_make(&table, run->profile, run->question, NULL, &err)) {
 		fail_with(run, &err);
 	} else {
-		print_table(run, table, path, now);
+		if (run->words->spool)
+			profile_spool_put(&run->spool, run->words->report.format, table, &run->status,
+					  now - run->printed_ns);
+		else
+			print_table(run, table, path, now);
 		note_list_join(&run->profile->session.notes, &table->notes);
 	}
 	table_free(table);
 	if (run->words->interval_ns)
 		profile_compact(run->profile, ALL_EIGHTHS);
+	run->notes_to = run->profile->session.notes.n;
 	run->printed_ns = now;
 	run->printed_samples = run->profile->session.replay.counts.samples;
 	free(path);
@@ -212,6 +224,8 @@ static void print_closing(struct profile_run *run)
 		add_counting(run, &totals, &line);
 	}
 	add_waits(run, &totals, &line);
+	if (run->words->spool)
+		profile_spool_add_closing(&run->spool, &line);
 	if (!words->quiet)
 		(void)!write_all(STDERR_FILENO, line.s, line.len); /* nothing is left to do if this fails */
 	note_stacks_left_out(run);
@@ -396,6 +410,8 @@ static void read_run(struct profile_run *run)
 			print_output(run);
 		live_run_stop(&run->live);
 		print_closing(run);
+		if (run->spool.n_failed && !run->out.status)
+			run->out.status = EXIT_PSTAT_FAILED;
 	}
 	str_release(&err);
 }
@@ -416,6 +432,11 @@ static int run_profile(struct profile_words *words)
 	struct str err = STR_INIT;
 	int status;
 
+	status = words->spool ? profile_spool_open(&run.spool, words) : 0;
+	if (status) {
+		profile_spool_close(&run.spool);
+		return status;
+	}
 	memory_return_large();
 	run.live = (struct live_run){ .plan = plan, .quiet = words->record.quiet, .verbose = words->record.verbose };
 	plan->stop = signals_catch(false, &found);
@@ -432,6 +453,8 @@ static int run_profile(struct profile_words *words)
 	question_free(run.question);
 	status = exit_status(&run, live_run_end(&run.live));
 	bpf_counting_free(run.counting);
+	if (words->spool)
+		profile_spool_close(&run.spool);
 	str_release(&err);
 	return status;
 }

@@ -10,11 +10,25 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { DEFAULT_HZ = 49 };
+enum { DEFAULT_HZ = 49, SPOOL_INTERVAL_S = 60 };
 
 static int take_interval(void *target, const char *argument, struct str *err)
 {
 	return take_span("--interval", argument, &((struct profile_words *)target)->interval_ns, err);
+}
+
+static int take_max_size(void *target, const char *argument, struct str *err)
+{
+	struct profile_words *words = target;
+
+	if (parse_bytes(argument, &words->spool_max_bytes) || !words->spool_max_bytes)
+		return fail(err, -EINVAL, "--max-size: '%s' is not a size such as 500M", argument);
+	return 0;
+}
+
+static int take_max_age(void *target, const char *argument, struct str *err)
+{
+	return take_span("--max-age", argument, &((struct profile_words *)target)->spool_max_age_ns, err);
 }
 
 #define FIELD(name) .offset = offsetof(struct profile_words, name)
@@ -84,6 +98,13 @@ const struct option_row profile_options[] = {
 	{ OPTION_CALL, 0, #id, "file", help, REPORT(exports[EXPORT_##id]), .argument_optional = true,     \
 	  .value = VALUE_FILE, .call = take_export },
 	REPORT_FILE_FORMATS(EXPORT_OPTION)
+	{ .kind = OPTION_GROUP, .help = "Files for a fleet, see SPOOL in the manual" },
+	{ OPTION_TEXT, 0, "spool", "folder", "a file for pprof for each interval, and an index (-i 60)",
+	  FIELD(spool), .value = VALUE_DIRECTORY },
+	{ OPTION_CALL, 0, "max-size", "size", "--spool: all files together: 500M; the oldest go first",
+	  .value = VALUE_SIZE, .call = take_max_size },
+	{ OPTION_CALL, 0, "max-age", "time", "--spool: files older than this go: 7d", .value = VALUE_TIME,
+	  .call = take_max_age },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
 	{ OPTION_REFUSED, 0, "cgroupmap", "path", .help = "cgroups are named by -G", .value = VALUE_FILE },
 	{ OPTION_REFUSED, 0, "mntnsmap", "path", .help = "mount namespaces are not filtered by; -G names a container's "
@@ -155,9 +176,29 @@ static int check_interval(const struct profile_words *words)
 {
 	const struct report_words *report = &words->report;
 
-	if (words->interval_ns && !report->output && is_export(report))
+	if (words->interval_ns && !words->spool && !report->output && is_export(report))
 		return bad_usage("profile: --interval: several outputs of --%s do not go to one place; name a file, "
 				 "and each gets a number", report->format->name);
+	return 0;
+}
+
+/* A spool has one format; its files are named by the time of day, so samples have a clock that both know. */
+static int complete_spool(struct profile_words *words)
+{
+	struct report_words *report = &words->report;
+	struct sampling *sampling = &words->record.plan.sampling;
+
+	if (!words->spool && (words->spool_max_bytes || words->spool_max_age_ns))
+		return bad_usage("profile: --max-size and --max-age are limits of --spool");
+	if (!words->spool)
+		return 0;
+	if (report->stdio || report->folded || report->json || is_export(report))
+		return bad_usage("profile: --spool writes files for pprof; no other format goes with it");
+	report->exports[EXPORT_pprof] = (struct export_choice){ .given = true, .file = "-" };
+	if (!words->interval_ns)
+		words->interval_ns = SPOOL_INTERVAL_S * NS_PER_S;
+	sampling->has_clockid = true;
+	sampling->clockid = CLOCK_MONOTONIC;
 	return 0;
 }
 
@@ -175,6 +216,9 @@ int profile_words_complete(struct profile_words *words)
 	report->sample.filters.idle_hidden = !words->idle;
 	sampling->off_cpu |= sampling->wakers;
 	words->record.no_default_event = sampling->off_cpu;
+	status = complete_spool(words);
+	if (status)
+		return status;
 	report->stacks = !report->stdio && !report->folded && !report->json && !is_export(report);
 	if (sampling->period && (sampling->freq_hz || sampling->freq_max))
 		return bad_usage("profile: --frequency and --count: give one of them");

@@ -12,6 +12,8 @@ struct profile_words {
 	struct recording_words record; /* first: option functions of record and of events take it */
 	struct report_words report;
 	uint64_t interval_ns; /* -i: from one output to the next; 0: one at the end */
+	const char *spool; /* --spool: DIR; NULL: there is none */
+	uint64_t spool_max_bytes, spool_max_age_ns; /* 0: no limit */
 	unsigned stacks_max; /* --stack-storage-size; 0: not given */
 	bool bpf; /* --engine bpf */
 	bool idle; /* -I */

@@ -53,8 +53,7 @@ static void add_event(const struct data_event *event, struct str *out)
 		str_addf(out, " each %llu", (ull)event->attr.sample_period);
 }
 
-/* A dummy that says what tasks do. */
-static bool is_sampled(const struct data_event *event)
+bool event_is_sampled(const struct data_event *event)
 {
 	return event->attr.type != PERF_TYPE_SOFTWARE || event->attr.config != PERF_COUNT_SW_DUMMY;
 }
@@ -91,34 +90,36 @@ static uint64_t lost_in_kernel(const struct top_status *status)
 	return sum;
 }
 
-static void add_lost(const struct top_status *status, struct str *out)
+void top_status_losses(const struct top_status *status, struct sample_losses *losses)
 {
 	const struct replay_counts *counts = &status->session->replay.counts;
 
-	str_addf(out, "lost %llu, missed %llu", (ull)counts->lost_events,
-		 (ull)(counts->lost_samples + live_source_left_out(status->live) + lost_in_kernel(status)));
-}
-
-static void add_throttled(const struct top_status *status, struct str *out)
-{
-	str_addf(out, ", throttled %llu", (ull)status->session->replay.counts.throttles);
+	*losses = (struct sample_losses){
+		.lost = counts->lost_events,
+		.missed = counts->lost_samples + live_source_left_out(status->live) + lost_in_kernel(status),
+		.throttled = counts->throttles,
+	};
 }
 
 void top_status_add_losses(const struct top_status *status, struct str *out)
 {
-	add_lost(status, out);
-	add_throttled(status, out);
+	struct sample_losses losses;
+
+	top_status_losses(status, &losses);
+	str_addf(out, "lost %llu, missed %llu, throttled %llu", (ull)losses.lost, (ull)losses.missed,
+		 (ull)losses.throttled);
 }
 
 void top_status_add(const struct top_status *status, struct str *out)
 {
 	const struct events *events = status->session->recording->events;
+	struct sample_losses losses;
 
-	add_lost(status, out);
-	str_addf(out, ", own CPU %.1f%%, %.0f samples/s", status->own_pct, status->samples_per_s);
-	add_throttled(status, out);
+	top_status_losses(status, &losses);
+	str_addf(out, "lost %llu, missed %llu, own CPU %.1f%%, %.0f samples/s, throttled %llu", (ull)losses.lost,
+		 (ull)losses.missed, status->own_pct, status->samples_per_s, (ull)losses.throttled);
 	for (size_t i = 0; i < events->n; i++)
-		if (is_sampled(events->v[i]))
+		if (event_is_sampled(events->v[i]))
 			add_event(events->v[i], out);
 	add_target(&status->plan->target, out);
 }

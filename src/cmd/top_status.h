@@ -22,6 +22,14 @@ struct top_status {
 	uint64_t samples_new;
 };
 
+struct sample_losses {
+	uint64_t lost, missed, throttled;
+};
+
+/* False: a dummy that says what tasks do. */
+bool event_is_sampled(const struct data_event *event);
+/* Counts losses since the beginning. */
+void top_status_losses(const struct top_status *status, struct sample_losses *losses);
 /* From now on. */
 void top_status_begin(struct top_status *status);
 /* Works out what was since the last time, or the beginning. */

@@ -377,6 +377,12 @@ const struct recording_info *live_source_recording(const struct live_source *liv
 	return &live->recording;
 }
 
+void live_source_set_clock(struct live_source *live, uint64_t wall_ns, uint64_t clock_ns)
+{
+	live->info.wall_clock_ns = wall_ns;
+	live->info.clockid_time_ns = clock_ns;
+}
+
 int live_source_fd(const struct live_source *live)
 {
 	return live->fd;

@@ -45,6 +45,8 @@ struct record_sink *live_source_sink(struct live_source *live);
 struct record_source *live_source_source(struct live_source *live);
 /* The decoder and notes in it are for this thread alone. */
 const struct recording_info *live_source_recording(const struct live_source *live);
+/* One moment on the time of day, as it is set now, and on the clock of the samples; for this thread. */
+void live_source_set_clock(struct live_source *live, uint64_t wall_ns, uint64_t clock_ns);
 /*
  * Readable, for poll(2) beside other things, when the source has given SOURCE_LATER and there is something again, its
  * end too. It may be so once too often: then the source gives SOURCE_LATER again. Nobody else reads it.

@@ -272,8 +272,8 @@ static int hold_folder(struct destination *to, const char *path)
 	return !*name || !strcmp(name, ".") || !strcmp(name, "..") ? -EISDIR : 0;
 }
 
-/* A new file or folder under a name that nobody had. 0 or a negative errno. */
-static int make_beside(struct destination *to, bool folder)
+/* A new file (of that mode) or folder (0700) under a name that nobody had. 0 or a negative errno. */
+static int make_beside(struct destination *to, bool folder, mode_t mode)
 {
 	int how = O_NOFOLLOW | O_CLOEXEC | (folder ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT | O_EXCL);
 
@@ -285,7 +285,7 @@ static int make_beside(struct destination *to, bool folder)
 		if (folder && mkdirat(to->folder, to->beside, 0700))
 			rc = -errno;
 		if (!rc)
-			to->fd = openat(to->folder, to->beside, how, 0600);
+			to->fd = openat(to->folder, to->beside, how, mode);
 		if (!rc && (to->fd < 0 || fstat(to->fd, &st)))
 			rc = -errno;
 		if (!rc) {
@@ -310,7 +310,7 @@ static int begin(struct destination *to, const char *path, bool folder, struct s
 	*to = (struct destination){ .fd = -1 };
 	rc = hold_folder(to, path);
 	if (!rc)
-		rc = make_beside(to, folder);
+		rc = make_beside(to, folder, 0600);
 	return rc ? fail(err, rc, "cannot be created: %s", strerror(-rc)) : 0;
 }
 
@@ -322,6 +322,16 @@ int destination_begin(struct destination *to, const char *path, struct str *err)
 int destination_begin_folder(struct destination *to, const char *path, struct str *err)
 {
 	return begin(to, path, true, err);
+}
+
+int destination_begin_in(struct destination *to, int folder, const char *name, struct str *err)
+{
+	int rc;
+
+	*to = (struct destination){ .fd = -1, .name = xstrdup(name) };
+	to->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+	rc = to->folder < 0 ? -errno : make_beside(to, false, 0666);
+	return rc ? fail(err, rc, "cannot be created: %s", strerror(-rc)) : 0;
 }
 
 static bool leads_to(int folder, const char *name, const struct inode *inode)

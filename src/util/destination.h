@@ -60,6 +60,8 @@ struct destination {
  * End it in every case.
  */
 int destination_begin(struct destination *to, const char *path, struct str *err);
+/* The same in a folder that is open (not O_PATH), for others to read as the umask has it: 0666 less that. */
+int destination_begin_in(struct destination *to, int folder, const char *name, struct str *err);
 /* Makes a folder (0700) instead; fd is open on it. A caller who gives it up empties it first. */
 int destination_begin_folder(struct destination *to, const char *path, struct str *err);
 /*

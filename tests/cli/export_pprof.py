@@ -187,4 +187,5 @@ def gz(path, to):
         out.write(f.read())
 
 
-{"check": check, "folded": folded, "sums": sums, "tables": tables, "gz": gz}[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    {"check": check, "folded": folded, "sums": sums, "tables": tables, "gz": gz}[sys.argv[1]](*sys.argv[2:])
