@@ -223,6 +223,8 @@ int profile_words_complete(struct profile_words *words)
 	if (sampling->period && (sampling->freq_hz || sampling->freq_max))
 		return bad_usage("profile: --frequency and --count: give one of them");
 	choose_target(words);
+	/* Samples are not kept one by one. */
+	report->merge = report->exports[EXPORT_speedscope].given;
 	status = report_words_finish(report);
 	if (!status)
 		status = check_interval(words);
