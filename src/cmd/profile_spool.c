@@ -7,6 +7,7 @@
 #include "cmd/message.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/utsname.h>
 
 static uint64_t clock_ns(clockid_t id)
