@@ -174,7 +174,12 @@ test_one_cpu() { use one_cpu small; }
 test_json_with_details() { use json small; }
 test_known_events() { use known small; }
 test_rates_of_events() { use rates small; }
-test_pause_and_refresh() { use pause small; }
+# Not in valgrind, which takes the number that this ioctl(2) wants for an address.
+test_pause_and_refresh()
+{
+	example small pause
+	same "small pause" ok "$out"
+}
 test_cgroup_by_path()
 {
 	need_root

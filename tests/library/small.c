@@ -255,8 +255,8 @@ static void pause_and_refresh(void)
 	touch(50);
 	REQUIRE(samples(sampler) == 5);
 	REQUIRE(pstat_refresh(counters, 0, 0) == -EINVAL && pstat_refresh(counters, 1, 1) == -EINVAL);
-	REQUIRE(pstat_enable(counters) == 0);
 	REQUIRE(pstat_sampler_pause(sampler, 1) == 0);
+	REQUIRE(pstat_enable(counters) == 0);
 	touch(50);
 	REQUIRE(samples(sampler) == 0);
 	REQUIRE(pstat_sampler_pause(sampler, 0) == 0);
