@@ -13,6 +13,7 @@
 
 /* In percent. Programs' loaders and C libraries have no frame pointers in most distributions: few are no news. */
 static const double news_pct = 10, least_pct = 0.05;
+enum { NEWS_CHAINS = 20 }; /* as a part of fewer chance may be the cause */
 
 static enum code_start location_start(struct session *session, uint32_t location)
 {
@@ -55,7 +56,7 @@ static void add_note(const struct session *session, const char *which, struct no
 
 	if (pct < least_pct)
 		return;
-	note_add(notes, pct < news_pct, NULL,
+	note_add(notes, pct < news_pct || starts->n < NEWS_CHAINS, NULL,
 		 "%.1f %% of %s%llu user callchains do not reach the start of their program or thread: built without "
 		 "frame pointers; record with --call-graph dwarf",
 		 pct, which, (unsigned long long)starts->n);

@@ -144,6 +144,12 @@ static const char *remedy_of(const struct session *session, size_t end)
 	return session->private->recorded_chains ? unwind_ends[end].recorded_remedy : unwind_ends[end].remedy;
 }
 
+/* A share that is printed as 0.0 % is no news. */
+static bool is_next_to_none(uint64_t part, uint64_t all)
+{
+	return share_pct(part, all) < 0.05;
+}
+
 static void add_unwinding(struct session *session)
 {
 	const struct session_private *private = session->private;
@@ -160,6 +166,8 @@ static void add_unwinding(struct session *session)
 		if (end == UNWIND_COMPLETE || !counts->ends[end] || !unwind_ends[end].why)
 			continue;
 		incomplete += counts->ends[end];
+		if (is_next_to_none(counts->ends[end], counts->samples))
+			continue;
 		str_addf(&reasons, "%s%.1f %%: %s", reasons.len ? "; " : "",
 			 share_pct(counts->ends[end], counts->samples), unwind_ends[end].why);
 		if (counts->ends[end] > most && remedy_of(session, end)) {
@@ -167,13 +175,13 @@ static void add_unwinding(struct session *session)
 			remedy = remedy_of(session, end);
 		}
 	}
-	if (incomplete)
+	if (reasons.len)
 		note_add(&session->notes, false, remedy,
 			 "unwinding: %.1f %% of %llu stacks are incomplete (%s)",
 			 share_pct(incomplete, counts->samples), (ull)counts->samples, reasons.s);
 	chain_starts_note(session, &session->notes);
 	if (counts->guessed)
-		note_add(&session->notes, false, NULL,
+		note_add(&session->notes, is_next_to_none(counts->guessed, counts->samples), NULL,
 			 "unwinding: %.1f %% of %llu stacks have callers found by frame pointers, where files have no "
 			 "unwind tables",
 			 share_pct(counts->guessed, counts->samples), (ull)counts->samples);

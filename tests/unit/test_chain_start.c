@@ -288,7 +288,7 @@ static void the_note(void **state)
 	session_forget_locations(&s.f.session);
 	session_add_notes(&s.f.session);
 	assert_string_equal(s.f.session.notes.v[0].text, text);
-	assert_false(s.f.session.notes.v[0].verbose);
+	assert_true(s.f.session.notes.v[0].verbose); /* of five */
 	assert_null(s.f.session.notes.v[0].remedy);
 	s.f.session.private->starts = (struct chain_starts){ 10000, 980 };
 	chain_starts_note(&s.f.session, &few);
@@ -296,12 +296,18 @@ static void the_note(void **state)
 	s.f.session.private->starts = (struct chain_starts){ 10000, 1000 };
 	chain_starts_note(&s.f.session, &few);
 	assert_true(few.n == 2 && !few.v[1].verbose);
+	s.f.session.private->starts = (struct chain_starts){ 19, 19 };
+	chain_starts_note(&s.f.session, &few);
+	assert_true(few.n == 3 && few.v[2].verbose);
+	s.f.session.private->starts = (struct chain_starts){ 20, 20 };
+	chain_starts_note(&s.f.session, &few);
+	assert_true(few.n == 4 && !few.v[3].verbose);
 	/* 0.0 %, and nothing counted. */
 	s.f.session.private->starts = (struct chain_starts){ 10000, 4 };
 	chain_starts_note(&s.f.session, &few);
 	s.f.session.private->starts = (struct chain_starts){ 0, 0 };
 	chain_starts_note(&s.f.session, &few);
-	assert_int_equal(few.n, 2);
+	assert_int_equal(few.n, 4);
 	note_list_release(&few);
 	finish(&s);
 }
