@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 struct embedded_names {
+	uint8_t version;
 	uint8_t *bytes; /* unpacked */
 	const char *texts;
 	uint32_t *text_at; /* offsets in texts */
@@ -110,9 +111,10 @@ static int read_packed(struct embedded_names *names, struct dwarf_cursor *c, str
 	uint64_t bytes = cursor_uleb(c);
 	int rc = 0;
 
-	if (!c->bad && version != EMBEDDED_VERSION)
-		return fail(err, -EPROTONOSUPPORT, "of version %u, and this pstat knows version %d alone", version,
+	if (!c->bad && (!version || version > EMBEDDED_VERSION))
+		return fail(err, -EPROTONOSUPPORT, "of version %u, and this pstat knows those up to %d", version,
 			    EMBEDDED_VERSION);
+	names->version = version;
 	if (c->bad || packing > EMBEDDED_ZSTD || bytes > EMBEDDED_BYTES_MAX ||
 	    bytes > EMBEDDED_RATIO_MAX * (uint64_t)cursor_left(c) + (64 << 10) ||
 	    (!packing && bytes != cursor_left(c)))
@@ -310,6 +312,7 @@ static void read_inlines(const struct embedded_names *names, struct embedded_dso
 		node->name = cursor_name(c, names);
 		node->call.file = cursor_name1(c, names);
 		node->call.line = (unsigned)cursor_uleb(c);
+		node->decl_line = names->version > 1 ? (uint32_t)cursor_uleb(c) : 0;
 	}
 }
 
@@ -493,7 +496,8 @@ size_t embedded_inlines(const struct embedded_dso *dso, const struct embedded_ad
 
 	for (uint32_t i1 = addr->inline1; depth && i1; i1 = dso->inlines[i1 - 1].into1) {
 		if (depth-- < max) /* the function itself comes last */
-			out[n++] = (struct dwarf_inline){ dso->inlines[i1 - 1].name, line, 0 };
+			out[n++] = (struct dwarf_inline){ dso->inlines[i1 - 1].name, line,
+							  dso->inlines[i1 - 1].decl_line };
 		line = dso->inlines[i1 - 1].call;
 	}
 	if (n || line.file || line.line)

@@ -6,7 +6,7 @@
  * where stacks have to be unwound what that needs of the file. So no file is opened for an address that is listed;
  * one that is not is looked up as without the feature.
  *
- *	u8 version 1 | u8 packing: 0 none, 1 zstd | number: bytes when unpacked | the rest, packed:
+ *	u8 version 2 | u8 packing: 0 none, 1 zstd | number: bytes when unpacked | the rest, packed:
  *	number: bytes of texts | texts, each ended by NUL | number of dsos | each: number: bytes | dso
  *
  *	dso     u8 kind, one of "fvkma" | u8 flags | path | pid | u8 n, n bytes of build-id | major | minor | inode |
@@ -15,7 +15,7 @@
  *	functions  number of them | each: start, from the one before | size | u8 kind | name | if it has: number of
  *	        aliases, each a name
  *	inlined    number of them | each: 1 + the one it is inlined into, 0: the function | name | file of the call |
- *	        its line
+ *	        its line | since version 2: line where it begins itself, 0: not known
  *	addresses  number of them | each: address, from the one before | 1 + function, 0: none; from the one before,
  *	        signed | 1 + inlined, 0: none | 1 + file, 0: none | line, from the one before, signed
  *	events     number of them | each: time, from the one before | u8 kind | start, from the one before, signed |
@@ -32,7 +32,7 @@
 #include "sym/sym_internal.h"
 
 enum {
-	EMBEDDED_VERSION = 1,
+	EMBEDDED_VERSION = 2, /* 1 is read, too */
 	EMBEDDED_ZSTD = 1,
 	/* Flags of a dso. */
 	EMBEDDED_NONE = 1, /* no names were found, only where functions begin and end */
@@ -62,6 +62,7 @@ struct embedded_inline {
 	uint32_t depth; /* how many there are up to the function, itself too */
 	const char *name;
 	struct source_line call;
+	uint32_t decl_line; /* where it begins in its source file; 0: not known */
 };
 struct embedded_addr {
 	uint64_t addr;

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { ZSTD_LEVEL = 19, INLINE_WORDS = 4 };
+enum { ZSTD_LEVEL = 19, INLINE_WORDS = 5 };
 
 struct pack {
 	struct symbols *symbols;
@@ -213,6 +213,7 @@ static uint32_t inlines_of(struct dso_pack *p, const struct addr_answer *answer)
 			text_number(p->all, frame->symbol->raw),
 			text_number1(p->all, around->line.file),
 			around->line.line,
+			frame->symbol->decl_line,
 		};
 
 		into1 = row_set_intern(&p->inlines, row) + 1;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum {
-	CACHED_VERSION = 5, /* of what follows the key */
+	CACHED_VERSION = 6, /* of what follows the key */
 	ANSWERS_MAX = 1 << 17, /* of one file; one that has more is read again */
 	FUNCTIONS_ASKED_MAX = 1 << 14, /* of these, by who asks for functions alone, and would remember none */
 };

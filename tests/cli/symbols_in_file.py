@@ -28,7 +28,7 @@ def main(what, path, to=None):
     elif what == "cut":
         struct.pack_into("<QQ", data, row, offset, size // 2)
     elif what == "version":
-        data[offset] = 2
+        data[offset] = 255
     elif what == "packing":
         data[offset + 1] = 0
     elif what == "count":

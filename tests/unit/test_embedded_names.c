@@ -44,14 +44,24 @@ static void make_of(struct str *out, uint8_t version, const void *rest, size_t n
 /* Two inlined functions in `outer`; into: what the first is in. */
 static void make(struct str *out, uint8_t version, uint64_t into)
 {
-	const uint8_t rest[] = {
+	const uint8_t start[] = {
 		1, 0x10, 0x40, 2, TEXT_OUTER, /* a function at 0x10 */
-		2, (uint8_t)into, TEXT_INNER, TEXT_FILE + 1, 7, 1, TEXT_INNER, TEXT_FILE + 1, 9, /* inlined */
+		2, (uint8_t)into, TEXT_INNER, TEXT_FILE + 1, 7, /* inlined */
+	}, second[] = { 1, TEXT_INNER, TEXT_FILE + 1, 9 }, rest[] = {
 		2, 0x18, 2, 2, TEXT_FILE + 1, 24, 0x60, 1, 0, 0, 23, /* addresses: 0x18, line 12; 0x78, none */
 		0, 0,
 	};
+	struct str bytes = STR_INIT;
 
-	make_of(out, version, rest, sizeof(rest));
+	str_addn(&bytes, (const char *)start, sizeof(start));
+	if (version > 1)
+		str_addc(&bytes, 3);
+	str_addn(&bytes, (const char *)second, sizeof(second));
+	if (version > 1)
+		str_addc(&bytes, 4);
+	str_addn(&bytes, (const char *)rest, sizeof(rest));
+	make_of(out, version, bytes.s, bytes.len);
+	str_release(&bytes);
 }
 
 static char path[] = "/bin/x";
@@ -73,7 +83,7 @@ static struct embedded_names *open_names(const struct str *bytes, int code)
 	return names;
 }
 
-static void frames_come_back(void **state)
+static void frames_of(uint8_t version)
 {
 	struct dso dso = dso_of(0xcd);
 	struct str bytes = STR_INIT, why = STR_INIT;
@@ -82,8 +92,7 @@ static void frames_come_back(void **state)
 	const struct embedded_addr *addr;
 	struct dwarf_inline frames[8];
 
-	(void)state;
-	make(&bytes, EMBEDDED_VERSION, 0);
+	make(&bytes, version, 0);
 	names = open_names(&bytes, 0);
 	found = embedded_names_find(names, &dso, &why);
 	assert_non_null(found);
@@ -95,6 +104,8 @@ static void frames_come_back(void **state)
 	assert_string_equal(frames[0].name, "inner");
 	assert_int_equal(frames[0].line.line, 12);
 	assert_int_equal(frames[1].line.line, 9);
+	assert_int_equal(frames[0].decl_line, version > 1 ? 4 : 0);
+	assert_int_equal(frames[1].decl_line, version > 1 ? 3 : 0);
 	assert_null(frames[2].name);
 	assert_int_equal(frames[2].line.line, 7);
 	assert_int_equal(embedded_inlines(found, addr, false, frames, 8), 1);
@@ -106,6 +117,19 @@ static void frames_come_back(void **state)
 	embedded_names_free(names);
 	str_release(&bytes);
 	str_release(&why);
+}
+
+static void frames_come_back(void **state)
+{
+	(void)state;
+	frames_of(EMBEDDED_VERSION);
+}
+
+/* The first version did not say where a function begins. */
+static void frames_of_the_first_version(void **state)
+{
+	(void)state;
+	frames_of(1);
 }
 
 static void another_files_are_refused(void **state)
@@ -146,6 +170,9 @@ static void circles_and_other_versions_are_refused(void **state)
 	embedded_names_free(names);
 	str_reset(&bytes);
 	make(&bytes, EMBEDDED_VERSION + 1, 0);
+	open_names(&bytes, -EPROTONOSUPPORT);
+	str_reset(&bytes);
+	make(&bytes, 0, 0);
 	open_names(&bytes, -EPROTONOSUPPORT);
 	str_release(&bytes);
 	str_release(&why);
@@ -413,6 +440,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_come_back),
+		cmocka_unit_test(frames_of_the_first_version),
 		cmocka_unit_test(another_files_are_refused),
 		cmocka_unit_test(circles_and_other_versions_are_refused),
 		cmocka_unit_test(a_bottomless_pit_is_refused),
