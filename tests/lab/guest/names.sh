@@ -65,7 +65,7 @@ test_breakpoints()
 	exactly "both (mem:ADDR:rw)" 1400 mem:$cell:rw:u -e $events -- "$WORK/hits" 700
 	exactly "calls (mem:ADDR:x)" 700 mem:$called:x:u -e $events -- "$WORK/hits" 700
 	run "$PSTAT" stat -e "$(times 6 "mem:$cell:w:u")" -- "$WORK/hits" 700
-	has "more than there are" "<not supported> .*all hardware breakpoints are in use" "$err"
+	has "more than there are" "^ <not supported>: all hardware breakpoints are in use$" "$err"
 	same "the others hit" 4 "$(printf '%s\n' "$err" | grep -c '^ *700 ')"
 }
 
