@@ -161,12 +161,6 @@ static int open_folder(int in, const char *name)
 	return openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* File systems without a way to sync folders say so by EINVAL. */
-static int sync_folder(int fd)
-{
-	return fsync(fd) && errno != EINVAL ? -errno : 0;
-}
-
 /* The same, made where it is not there. -errno. */
 static int make_folder(int in, const char *name)
 {
@@ -178,7 +172,7 @@ static int make_folder(int in, const char *name)
 	if (fd < 0)
 		return -errno;
 	if (!made)
-		(void)sync_folder(in); /* the file in it is synced, and says what there is to say */
+		(void)fsync(in); /* the file in it is synced, and says what there is to say */
 	return fd;
 }
 
@@ -379,19 +373,6 @@ static void make_index(const struct str *old, const struct spool_hour *at, const
 	free(seen);
 }
 
-/* A whole file, synced, that is not in its place yet. */
-static int write_beside(struct destination *to, int folder, const char *name, const struct str *bytes, struct str *err)
-{
-	int code = destination_begin_in(to, folder, name, err);
-
-	if (code)
-		return code;
-	code = write_all(to->fd, bytes->s, bytes->len);
-	if (!code && fsync(to->fd))
-		code = -errno;
-	return code ? fail(err, code, "%s", strerror(-code)) : 0;
-}
-
 /* Brings the index of an hour to what is there. more: lines of new files. 0, or -errno with a clause. */
 static int update_index(int hour, const struct spool_hour *at, const struct str *more, struct str *err)
 {
@@ -413,11 +394,13 @@ static int update_index(int hour, const struct spool_hour *at, const struct str 
 		str_release(&lines);
 	}
 	if (!code && (text.len != old.len || memcmp(text.s, old.s, text.len))) {
-		code = write_beside(&to, hour, index_name, &text, err);
+		code = destination_begin_in(&to, hour, index_name, err);
+		if (!code)
+			code = destination_fill(&to, &text, err);
 		if (!code)
 			code = destination_put(&to, true, err);
-		if (!code && sync_folder(hour))
-			code = fail(err, -errno, "%s", strerror(errno));
+		if (!code)
+			code = destination_sync_name(&to, err);
 		destination_end(&to);
 	}
 	list_release(&files);
@@ -718,8 +701,10 @@ static int put_file(struct spool_folder *folder, int hour, const char *name, con
 {
 	struct destination to;
 	struct str why = STR_INIT;
-	int code = write_beside(&to, hour, name, bytes, &why);
+	int code = destination_begin_in(&to, hour, name, &why);
 
+	if (!code)
+		code = destination_fill(&to, bytes, &why);
 	if (!code)
 		code = make_room(folder, bytes->len, age_ns, err);
 	if (!code)

@@ -335,44 +335,17 @@ void exporter_write(const struct exporter *exporter, enum exposition_format form
 
 /* ---- files ---- */
 
-/* New files have the mode that others of this process get. */
-static mode_t mode_of_files(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return 0666 & ~mask;
-}
-
-/* The new name is on the disk, too. Some file systems cannot sync a folder, and some folders cannot be opened. */
-static int sync_folder(int folder)
-{
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-
-	if (fd < 0)
-		return 0;
-	if (fsync(fd) && errno != EINVAL && errno != EROFS)
-		rc = -errno;
-	close(fd);
-	return rc;
-}
-
 int exposition_put(const char *path, const struct str *text, struct str *err)
 {
 	struct destination to;
-	int rc = destination_begin(&to, path, err);
+	int rc = destination_begin_public(&to, path, err);
 
-	if (!rc) {
-		rc = write_all(to.fd, text->s, text->len);
-		if (!rc && (fchmod(to.fd, mode_of_files()) || fsync(to.fd)))
-			rc = -errno;
-		rc = rc ? fail(err, rc, "%s", strerror(-rc)) : destination_put(&to, true, err);
-		if (!rc) {
-			rc = sync_folder(to.folder);
-			if (rc)
-				fail(err, rc, "%s", strerror(-rc));
-		}
-	}
+	if (!rc)
+		rc = destination_fill(&to, text, err);
+	if (!rc)
+		rc = destination_put(&to, true, err);
+	if (!rc)
+		rc = destination_sync_name(&to, err);
 	destination_end(&to);
 	return rc;
 }

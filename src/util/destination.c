@@ -303,25 +303,30 @@ static int make_beside(struct destination *to, bool folder, mode_t mode)
 	return -EEXIST;
 }
 
-static int begin(struct destination *to, const char *path, bool folder, struct str *err)
+static int begin(struct destination *to, const char *path, bool folder, mode_t mode, struct str *err)
 {
 	int rc;
 
 	*to = (struct destination){ .fd = -1 };
 	rc = hold_folder(to, path);
 	if (!rc)
-		rc = make_beside(to, folder, 0600);
+		rc = make_beside(to, folder, mode);
 	return rc ? fail(err, rc, "cannot be created: %s", strerror(-rc)) : 0;
 }
 
 int destination_begin(struct destination *to, const char *path, struct str *err)
 {
-	return begin(to, path, false, err);
+	return begin(to, path, false, 0600, err);
+}
+
+int destination_begin_public(struct destination *to, const char *path, struct str *err)
+{
+	return begin(to, path, false, 0666, err);
 }
 
 int destination_begin_folder(struct destination *to, const char *path, struct str *err)
 {
-	return begin(to, path, true, err);
+	return begin(to, path, true, 0600, err);
 }
 
 int destination_begin_in(struct destination *to, int folder, const char *name, struct str *err)
@@ -332,6 +337,15 @@ int destination_begin_in(struct destination *to, int folder, const char *name, s
 	to->folder = fcntl(folder, F_DUPFD_CLOEXEC, 0);
 	rc = to->folder < 0 ? -errno : make_beside(to, false, 0666);
 	return rc ? fail(err, rc, "cannot be created: %s", strerror(-rc)) : 0;
+}
+
+int destination_fill(const struct destination *to, const struct str *bytes, struct str *err)
+{
+	int rc = write_all(to->fd, bytes->s, bytes->len);
+
+	if (!rc && fsync(to->fd))
+		rc = -errno;
+	return rc ? fail(err, rc, "%s", strerror(-rc)) : 0;
 }
 
 static bool leads_to(int folder, const char *name, const struct inode *inode)
@@ -367,6 +381,18 @@ int destination_put(struct destination *to, bool over, struct str *err)
 	free(to->beside);
 	to->beside = NULL;
 	return 0;
+}
+
+int destination_sync_name(const struct destination *to, struct str *err)
+{
+	int fd = openat(to->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0) /* some may not be opened */
+		return 0;
+	if (fsync(fd) && errno != EINVAL && errno != EROFS)
+		rc = fail(err, -errno, "%s", strerror(errno));
+	close(fd);
+	return rc;
 }
 
 int destination_rename(const struct destination *to, const char *name)

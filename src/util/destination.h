@@ -60,15 +60,21 @@ struct destination {
  * End it in every case.
  */
 int destination_begin(struct destination *to, const char *path, struct str *err);
-/* The same in a folder that is open (not O_PATH), for others to read as the umask has it: 0666 less that. */
+/* The same for others to read as the umask has it: 0666 less that. */
+int destination_begin_public(struct destination *to, const char *path, struct str *err);
+/* Likewise, in a folder that is open (not O_PATH). */
 int destination_begin_in(struct destination *to, int folder, const char *name, struct str *err);
 /* Makes a folder (0700) instead; fd is open on it. A caller who gives it up empties it first. */
 int destination_begin_folder(struct destination *to, const char *path, struct str *err);
+/* Writes all of it and syncs it, so that it is whole before it has its name. Errors as above. */
+int destination_fill(const struct destination *to, const struct str *bytes, struct str *err);
 /*
  * Gives it its name, if it is still the file that was made; -ESTALE: somebody exchanged it. over: it replaces what has
  * the name; else that is -EEXIST. What close(2) would report, as of a network, is reported here. Errors as above.
  */
 int destination_put(struct destination *to, bool over, struct str *err);
+/* Then: the name is on the disk, too. A file system that cannot sync a folder is no error. Errors as above. */
+int destination_sync_name(const struct destination *to, struct str *err);
 /* Renames what is in its place, within the folder. 0 or a negative errno; -EEXIST: something has that name. */
 int destination_rename(const struct destination *to, const char *name);
 /* Removes another file from the folder, if its name still leads to that inode. */
