@@ -263,7 +263,7 @@ REFUSABLE := malloc calloc reallocarray strdup strndup free fopen opendir mmap m
 $(BUILD)/library/include/libpstat.h: src/count/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
-$(LIBRARY_TESTS): $(BUILD)/%: %.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
+$(LIBRARY_TESTS): $(BUILD)/%: %.c $(wildcard tests/library/*.h) $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
 		$(if $(filter nomem%,$(@F)),$(REFUSABLE:%=-Wl,--wrap=%)) -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread

@@ -49,11 +49,13 @@ static unsigned bits(uint64_t word, unsigned from, unsigned n)
 	return (unsigned)(word >> from & ((1ull << n) - 1));
 }
 
-/* The caller's struct may be shorter: it gets as much as it has room for, and keeps its size. */
+/* The caller's struct may be shorter: it gets as much as it has room for after its size, which it keeps. */
 static void give(void *to, size_t to_bytes, const void *own, size_t own_bytes)
 {
-	memcpy((char *)to + sizeof(size_t), (const char *)own + sizeof(size_t),
-	       (to_bytes < own_bytes ? to_bytes : own_bytes) - sizeof(size_t));
+	size_t n = to_bytes < own_bytes ? to_bytes : own_bytes;
+
+	if (n > sizeof(size_t))
+		memcpy((char *)to + sizeof(size_t), (const char *)own + sizeof(size_t), n - sizeof(size_t));
 }
 
 /* A branch's type of a later kernel than the first sixteen stands in another field (PERF_BR_EXTEND_ABI). */
@@ -74,8 +76,7 @@ void pstat_branch_decode(const struct pstat_branch *branch, struct pstat_branch_
 		.privilege = bits(flags, 30, 3),
 	};
 
-	if (parts->size > sizeof(parts->size))
-		give(parts, parts->size, &all, sizeof(all));
+	give(parts, parts->size, &all, sizeof(all));
 }
 
 void pstat_data_source_decode(uint64_t data_source, struct pstat_data_source *parts)
@@ -93,8 +94,7 @@ void pstat_data_source_decode(uint64_t data_source, struct pstat_data_source *pa
 		.hops = bits(data_source, 43, 3),
 	};
 
-	if (parts->size > sizeof(parts->size))
-		give(parts, parts->size, &all, sizeof(all));
+	give(parts, parts->size, &all, sizeof(all));
 }
 
 void pstat_transaction_decode(uint64_t transaction, struct pstat_transaction *parts)
@@ -111,8 +111,7 @@ void pstat_transaction_decode(uint64_t transaction, struct pstat_transaction *pa
 		.abort_code = (uint32_t)(transaction >> 32),
 	};
 
-	if (parts->size > sizeof(parts->size))
-		give(parts, parts->size, &all, sizeof(all));
+	give(parts, parts->size, &all, sizeof(all));
 }
 
 /* ---- fields of tracepoints ---- */

@@ -1,5 +1,14 @@
 # The examples of pstat-bindings(7), and what the examples of all languages print, for tests/cli/bindings_*.sh:
 # `example NAME ARGS...` runs one, into $out.
+bindings=$LIBRARY/bindings
+
+# need_built LANGUAGE: what tests/bindings/build made for it, or the reason why it did not.
+need_built()
+{
+	need_library bindings/libpstat.so.0
+	[ ! -e "$bindings/$1.skip" ] || skip "$(<"$bindings/$1.skip")"
+	export LD_LIBRARY_PATH=$bindings
+}
 
 # manual_examples LANGUAGE SUFFIX: manual_1.SUFFIX, manual_2.SUFFIX ...
 manual_examples()

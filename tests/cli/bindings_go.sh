@@ -5,18 +5,9 @@
 
 . "$ROOT/tests/bindings/examples.bash"
 
-bindings=$LIBRARY/bindings
-export LD_LIBRARY_PATH=$bindings
-
-need_go()
-{
-	need_library bindings/libpstat.so.0
-	[ ! -e "$bindings/go.skip" ] || skip "$(<"$bindings/go.skip")"
-}
-
 test_go()
 {
-	need_go
+	need_built go
 	run timeout 300 "$bindings/go.test" -test.v
 	same "status" 0 "$status"
 	# A reason stands above the line that says which test it is of.
@@ -37,7 +28,7 @@ build_manual_example()
 
 test_manual()
 {
-	need_go
+	need_built go
 	manual_examples go go
 	check "it is built as the page says" build_manual_example
 	run ./example
@@ -47,7 +38,7 @@ test_manual()
 
 example() # NAME ARGS...: $out
 {
-	need_go
+	need_built go
 	run timeout 300 "$bindings/go.$1" "${@:2}"
 	same "status of $1" 0 "$status"
 }

@@ -5,7 +5,6 @@
 
 . "$ROOT/tests/bindings/examples.bash"
 
-bindings=$LIBRARY/bindings
 export PSTAT_LIBRARY=$bindings/libpstat.so.0 PYTHONPATH=$bindings/python PYTHONDONTWRITEBYTECODE=1
 
 need_python()

@@ -6,18 +6,9 @@
 
 . "$ROOT/tests/bindings/examples.bash"
 
-bindings=$LIBRARY/bindings
-export LD_LIBRARY_PATH=$bindings
-
-need_rust()
-{
-	need_library bindings/libpstat.so.0
-	[ ! -e "$bindings/rust.skip" ] || skip "$(<"$bindings/rust.skip")"
-}
-
 test_rust()
 {
-	need_rust
+	need_built rust
 	run timeout 300 "$bindings/rust.test" --test-threads 1 --nocapture
 	same "status" 0 "$status"
 	# A test that is skipped says why between its name and its "ok".
@@ -36,7 +27,7 @@ test_header()
 
 test_cargo()
 {
-	need_rust
+	need_built rust
 	need_cmd cargo
 	HOME=$user_home cargo --version >/dev/null 2>&1 || skip "needs a cargo that works"
 	cp -r "$ROOT/src/bindings/rust" .
@@ -47,7 +38,7 @@ test_cargo()
 
 test_manual()
 {
-	need_rust
+	need_built rust
 	manual_examples rust rs
 	HOME=$user_home check "it is built" rustc --edition 2021 -D warnings -L "$bindings" -L native="$BUILD/library" \
 		--extern pstat -o example manual_1.rs
@@ -58,7 +49,7 @@ test_manual()
 
 example() # NAME ARGS...: $out
 {
-	need_rust
+	need_built rust
 	run timeout 300 "$bindings/rust.$1" "${@:2}"
 	same "status of $1" 0 "$status"
 }

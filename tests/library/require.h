@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define REQUIRE(condition)                                                           \
 	do {                                                                         \
@@ -36,6 +38,19 @@
 			exit(0);                                                                 \
 		}                                                                                \
 	} while (0)
+
+/* One page fault each, of pages that nobody has touched before. */
+static inline void touch(size_t n)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *area = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	REQUIRE(area != MAP_FAILED);
+	madvise(area, n * page, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < n; i++)
+		((volatile char *)area)[i * page] = 1;
+	munmap(area, n * page);
+}
 
 /*
  * A BPF program of a tracepoint runs for the hits of all processes: those who use one take turns, also with another run

@@ -6,7 +6,6 @@
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,18 +22,6 @@ static struct pstat_events *parsed(const char *text)
 	if (pstat_events_parse(events, text, &error))
 		SKIP("%s", error.text);
 	return events;
-}
-
-static void touch(size_t n)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *area = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	REQUIRE(area != MAP_FAILED);
-	madvise(area, n * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < n; i++)
-		((volatile char *)area)[i * page] = 1;
-	munmap(area, n * page);
 }
 
 static void touch_300(void *calls)

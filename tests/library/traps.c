@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -53,18 +52,6 @@ static struct pstat_sampler *opened(const char *text, struct pstat_sampling_opti
 		exit(0);
 	}
 	return sampler;
-}
-
-static void touch(size_t n)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *area = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	REQUIRE(area != MAP_FAILED);
-	madvise(area, n * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < n; i++)
-		((volatile char *)area)[i * page] = 1;
-	munmap(area, n * page);
 }
 
 /* ---- track ---- */

@@ -14,20 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "libpstat.h"
-
-#define REQUIRE(condition)                                                        \
-	do {                                                                      \
-		if (!(condition)) {                                               \
-			printf("line %d does not hold: %s\n", __LINE__, #condition); \
-			exit(0);                                                  \
-		}                                                                 \
-	} while (0)
+#include "require.h"
 
 static bool about;
 
@@ -35,18 +27,6 @@ static bool about;
 static bool is(uint64_t counted, uint64_t caused)
 {
 	return about ? counted >= caused : counted == caused;
-}
-
-static void touch(size_t n)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *area = mmap(NULL, n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	REQUIRE(area != MAP_FAILED);
-	madvise(area, n * page, MADV_NOHUGEPAGE);
-	for (size_t i = 0; i < n; i++)
-		((volatile char *)area)[i * page] = 1;
-	munmap(area, n * page);
 }
 
 /* A handle of these events, and room for what it says. */
@@ -652,10 +632,7 @@ static void enabled(void)
 	}
 }
 
-static const struct use {
-	const char *name;
-	void (*run)(void);
-} uses[] = {
+static const struct use uses[] = {
 	{ "version", version },	  { "attr", attr },	    { "fork", fork_it },
 	{ "structs", structs },	  { "threads", threads },   { "cells", cells },
 	{ "differences", differences }, { "strangers", strangers }, { "json", json },		{ "locale", locale },
@@ -666,13 +643,6 @@ static const struct use {
 
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(uses) / sizeof(*uses); i++) {
-		if (argc < 2 || strcmp(argv[1], uses[i].name) != 0)
-			continue;
-		about = argc > 2 && !strcmp(argv[2], "about");
-		uses[i].run();
-		puts("ok");
-		return 0;
-	}
-	return 2;
+	about = argc > 2 && !strcmp(argv[2], "about");
+	return run_use(uses, sizeof(uses) / sizeof(*uses), argc, argv);
 }
