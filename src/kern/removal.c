@@ -33,12 +33,13 @@
 #include <sys/xattr.h>
 
 /*
- * Time that may be missing where no counter was removed: ALLOWED_NS in any case, one part in ALLOWED_PART, and the
- * ends of tasks and of their pages. Each voluntary switch may have been an end of a task, each fault a page that was
- * freed; a machine of today needs 40 us for the end of a small process and 80 ns a page, and some times that is
- * allowed. ENDS_PCT bounds all ends together: what they undo took time to make.
+ * Time that may be missing where no counter was removed: STALL_NS and ALLOWED_NS in any case, one part in
+ * ALLOWED_PART, and the ends of tasks and of their pages. Each voluntary switch may have been an end of a task, each
+ * fault a page that was freed; a machine of today needs 40 us for the end of a small process and 80 ns a page, and
+ * some times that is allowed. ENDS_PCT bounds all ends together: what they undo took time to make.
  */
 enum {
+	STALL_NS = 10 * NS_PER_MS, /* a virtual machine that its host keeps waiting while a task ends */
 	ALLOWED_NS = NS_PER_MS,
 	ALLOWED_PART = 50, /* a 50th of the CPU time */
 	SWITCH_NS = 100000,
@@ -430,7 +431,7 @@ static uint64_t allowed_ns(const struct removal *removal, uint64_t ran_ns)
 
 	if (child && child->has_usage)
 		ends_ns = ends_allowed(&child->usage) * removal->slowness;
-	return allowed + lag_ns(removal) + (ends_ns < most_ns ? ends_ns : most_ns);
+	return STALL_NS + allowed + lag_ns(removal) + (ends_ns < most_ns ? ends_ns : most_ns);
 }
 
 /* Reads the task's flags, the 7th field after its name (include/linux/sched.h). True, too, where they are not known. */

@@ -104,6 +104,9 @@ static void command_beside_its_usage(void **state)
 		{ "many ends do not explain all", 100000200, 10, 1000000, 40000000, true },
 		{ "counted more: children that nobody waited for", 90200, 500000, 10, 100, false },
 		{ "less than a millisecond", 900, 10, 3, 40, false },
+		{ "two, and the machine stood still while it ended", 2470, 736, 1, 60, false },
+		{ "an end that lasted 9 ms", 10200, 1000, 1, 60, false },
+		{ "no end lasts so long", 40200, 1000, 1, 60, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -180,9 +183,9 @@ static void paused_time_is_not_missed(void **state)
 	counters_disable(&set);
 	counters_read(&set, take, NULL);
 	assert_int_equal(got[0].missed_ns, 0);
-	now.enabled_ns = 20 * MS; /* as if it had been no more */
+	now.enabled_ns = 5 * MS; /* as if it had been no more */
 	counters_read(&set, take, NULL);
-	assert_int_equal(got[0].missed_ns, 130 * MS);
+	assert_int_equal(got[0].missed_ns, 145 * MS);
 }
 
 /* Much was counted before: it is the standing still that tells, unless the task is on its way out. */
