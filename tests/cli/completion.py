@@ -5,7 +5,8 @@
 
 Runs the shell (bash, zsh, fish) in the present folder, has it do the SETUP commands, and types each line of
 standard input, then TAB. Prints the line that is then there, one a line. What the terminal showed meanwhile
-goes to screen.1, screen.2, ...
+goes to screen.1, screen.2, ... A line may name what it must show before the next key is typed, after a TAB: a shell
+may leave a list out while more keys are there to be read.
 
 No time is waited for: a key is bound to a function that writes the line to a file and empties it. A shell takes
 keys one after the other, so that the file is there when TAB has done its work.
@@ -71,21 +72,27 @@ class Terminal:
 
     def wait_for(self, path):
         """The file is there, and all that was printed before it was is read."""
+        self.wait_until(lambda: os.path.exists(path))
+        while self.read(0):
+            pass
+
+    def wait_until(self, holds):
         end = time.monotonic() + SECONDS_MOST
-        while not os.path.exists(path):
+        while not holds():
             if time.monotonic() > end:
                 sys.exit("nothing came for %d s, the terminal showed:\n%s" % (SECONDS_MOST, self.text()))
             self.read(0.02)
-        while self.read(0):
-            pass
 
     def text(self):
         return ESCAPES.sub(b"", self.seen).decode("utf-8", "replace").replace("\r", "")
 
 
 def tab(terminal, line):
+    line, _, shown = line.partition("\t")
     terminal.seen = b""
-    terminal.type(line.encode() + b"\t" + DUMP_KEY)
+    terminal.type(line.encode() + b"\t")
+    terminal.wait_until(lambda: shown in terminal.text())
+    terminal.type(DUMP_KEY)
     terminal.wait_for("dump")
     with open("dump", encoding="utf-8") as f:
         text = f.read()

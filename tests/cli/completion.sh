@@ -165,7 +165,7 @@ test_zsh()
 	pstat report -i a= => pstat report -i a=b.data |
 	pstat -e {cs,page-f => pstat -e {cs,page-faults,|
 	pstat -e '{cs:u,page-f => pstat -e '{cs:u,page-faults,|
-	pstat report --percent => pstat report --percent|
+	pstat report --percent	-- of what the filters left => pstat report --percent|
 	CASES
 	has "help beside the names" '--percentage +-- of what the filters left' "$(<screen.4)"
 }

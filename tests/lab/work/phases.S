@@ -52,6 +52,7 @@ slow:
 	mov	x0, #0
 	mov	x8, #93			/* exit */
 	svc	#0
+	brk	#0			/* the call would return to here, not to the next function */
 	.cfi_endproc
 random:					/* x10: 1 to 8 */
 	.cfi_startproc
