@@ -1,5 +1,5 @@
 #!/bin/bash
-# The table of pstat-stat(1): how often the truth lies inside the stated error, with a thousand runs for each row.
+# The table of pstat-accuracy(7): how often the truth lies inside the stated error, with a thousand runs for each row.
 . "${0%/*}/../lib.sh"
 run "$BUILD/tests/unit/test_coverage" table 1000
 printf '%s\n' "$out" >&2
