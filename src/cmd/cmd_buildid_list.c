@@ -16,16 +16,16 @@ struct buildid_words {
 
 const struct option_row buildid_list_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to read" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (pipe or perf.data); -: stdin",
 	  FIELD(input), .value = VALUE_FILE },
-	{ OPTION_FLAG, 'k', "kernel", NULL, "only the build-id of the kernel that runs", FIELD(kernel) },
+	{ OPTION_FLAG, 'k', "kernel", NULL, "print the build-id of the running kernel only", FIELD(kernel) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
-	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "a recording is read whoever it belongs to" },
-	{ OPTION_ACCEPTED, 'v', "verbose", NULL, .help = "there is nothing more to say" },
+	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "recordings of any owner are read" },
+	{ OPTION_ACCEPTED, 'v', "verbose", NULL, .help = "there is nothing more to print" },
 	{ OPTION_REFUSED, 'm', "kernel-maps", NULL,
-	  .help = "-k prints the kernel's build-id; those of modules are in recordings" },
+	  .help = "the build-ids of modules are in recordings", .instead = "-k prints the kernel's build-id" },
 	{ OPTION_REFUSED, 'H', "with-hits", NULL,
-	  .help = "files are listed as they were recorded; pstat report -s dso says which had samples" },
+	  .help = "all recorded files are listed", .instead = "pstat report -s dso lists those with samples" },
 	{ .kind = OPTION_END },
 };
 

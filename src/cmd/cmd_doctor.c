@@ -19,7 +19,7 @@ struct doctor_words {
 
 const struct option_row doctor_options[] = {
 	{ .kind = OPTION_GROUP, .help = "How to print" },
-	{ .kind = OPTION_FLAG, .letter = 'j', .name = "json", .help = "one JSON object per line",
+	{ .kind = OPTION_FLAG, .letter = 'j', .name = "json", .help = "print one JSON object per line",
 	  .offset = offsetof(struct doctor_words, json) },
 	{ .kind = OPTION_END },
 };

@@ -14,16 +14,16 @@ struct evlist_words {
 
 const struct option_row evlist_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to read" },
-	{ OPTION_TEXT, 'i', "input", "file", "the recording (a pipe, else perf.data); - is standard input",
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (pipe or perf.data); -: stdin",
 	  FIELD(input), .value = VALUE_FILE },
 	{ .kind = OPTION_GROUP, .help = "What to print" },
-	{ OPTION_FLAG, 'F', "freq", NULL, "the sample frequency or period", FIELD(print.freq) },
-	{ OPTION_FLAG, 'g', "group", NULL, "groups as {leader,member}", FIELD(print.group) },
-	{ OPTION_FLAG, 'v', "verbose", NULL, "the fields of each event's attr", FIELD(print.verbose) },
+	{ OPTION_FLAG, 'F', "freq", NULL, "print the sample frequency or period", FIELD(print.freq) },
+	{ OPTION_FLAG, 'g', "group", NULL, "print groups as {leader,member}", FIELD(print.group) },
+	{ OPTION_FLAG, 'v', "verbose", NULL, "print the attr fields of each event", FIELD(print.verbose) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
-	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "a recording is read whoever it belongs to" },
+	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "recordings of any owner are read" },
 	{ OPTION_REFUSED, 0, "trace-fields", NULL,
-	  .help = "pstat script -F trace: prints fields with their values" },
+	  .help = "fields are not listed by name", .instead = "pstat script -F trace prints them with values" },
 	{ .kind = OPTION_END },
 };
 

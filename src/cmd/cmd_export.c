@@ -18,9 +18,9 @@ struct export_command {
 
 const struct option_row export_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to write" },
-	{ OPTION_TEXT, 0, "jsonl", "file", "a line for each sample; packed, where its name ends in .gz; - is stdout",
+	{ OPTION_TEXT, 0, "jsonl", "file", "write one JSON line per sample; -: stdout",
 	  WORD(jsonl), .value = VALUE_FILE },
-	{ OPTION_TEXT, 0, "sqlite", "file", "a database of samples, stacks, threads and counts", WORD(sqlite),
+	{ OPTION_TEXT, 0, "sqlite", "file", "write a database of samples and counts", WORD(sqlite),
 	  .value = VALUE_FILE },
 	{ .kind = OPTION_END, .more = sample_options },
 };

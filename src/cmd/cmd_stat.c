@@ -174,9 +174,9 @@ static bool is_word(const char *word, int at, int argc, char **argv)
 
 /* The words of `pstat stat record` and `pstat stat report` may stand on both sides of it. */
 const struct command stat_parts[] = {
-	{ "stat record", "[<options>] [<command>]", "count events, and keep the counts in a file",
+	{ "stat record", "[<options>] [<command>]", "count events, and store the counts in a file",
 	  stat_options, "", .run = cmd_stat, .measures = true, .options_end = true },
-	{ "stat report", "[<options>]", "print the counts that pstat stat record kept",
+	{ "stat report", "[<options>]", "print the counts that pstat stat record stored",
 	  stat_report_options, "", .run = cmd_stat },
 	{ .name = NULL },
 };

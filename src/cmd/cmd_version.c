@@ -22,7 +22,7 @@ struct version_words {
 
 const struct option_row version_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to print" },
-	{ .kind = OPTION_FLAG, .name = "build-options", .help = "which optional libraries this build uses",
+	{ .kind = OPTION_FLAG, .name = "build-options", .help = "print which optional libraries are built in",
 	  .offset = offsetof(struct version_words, build_options) },
 	{ .kind = OPTION_END },
 };

@@ -12,6 +12,7 @@
 enum {
 	HELP_INDENT = 4,
 	HELP_COLUMN = 34, /* where the explanations begin */
+	HELP_WIDTH = 80, /* explanations go on below their beginning */
 };
 
 struct parse {
@@ -140,7 +141,9 @@ static size_t base_of(const struct option_row *rows, const struct option_row *wa
 
 static int refuse(struct parse *p, const struct option_row *row)
 {
-	option_fail(p, row, "%s", row->help);
+	option_fail(p, row, "perf has this option, pstat does not: %s", row->help);
+	if (row->instead)
+		str_addf(p->err, "\ninstead: %s", row->instead);
 	return -ENOTSUP;
 }
 
@@ -508,14 +511,43 @@ static void add_synopsis(struct str *out, const struct option_row *row)
 		str_addf(out, " <%s>", row->argument);
 }
 
-/* The word in front of the reason. */
-static const char *attitude(const struct option_row *row)
+/* The text after an option, before it is broken into lines. */
+static void explain(struct str *out, const struct option_row *row)
 {
-	return row->kind == OPTION_ACCEPTED ? "accepted: " : row->kind == OPTION_REFUSED ? "refused: " : "";
+	str_reset(out);
+	str_add(out, row->kind == OPTION_ACCEPTED ? "accepted: " : row->kind == OPTION_REFUSED ? "refused: " : "");
+	str_add(out, row->help);
+	if (row->instead)
+		str_addf(out, "; instead: %s", row->instead);
+}
+
+/* The cursor is in HELP_COLUMN; lines break at spaces, and a line holds at least one word. */
+static void add_in_lines(struct str *out, const char *text)
+{
+	size_t column = HELP_COLUMN;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (column > HELP_COLUMN && column + 1 + len > HELP_WIDTH) {
+			str_addc(out, '\n');
+			str_pad(out, ' ', HELP_COLUMN);
+			column = HELP_COLUMN;
+		} else if (column > HELP_COLUMN) {
+			str_addc(out, ' ');
+			column++;
+		}
+		str_addf(out, "%.*s", (int)len, text);
+		column += len;
+		text += len + strspn(text + len, " ");
+	}
+	str_addc(out, '\n');
 }
 
 void options_add_help(struct str *out, const struct option_row *rows)
 {
+	struct str text = STR_INIT;
+
 	for (; rows->kind != OPTION_END; rows = option_next(rows)) {
 		size_t start;
 
@@ -532,6 +564,8 @@ void options_add_help(struct str *out, const struct option_row *rows)
 			start = out->len;
 		}
 		str_pad(out, ' ', HELP_COLUMN - (out->len - start));
-		str_addf(out, "%s%s\n", attitude(rows), rows->help);
+		explain(&text, rows);
+		add_in_lines(out, text.s);
 	}
+	str_release(&text);
 }

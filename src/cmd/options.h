@@ -69,7 +69,8 @@ struct option_row {
 	char letter; /* 0: none */
 	const char *name; /* the long name without its dashes, or NULL */
 	const char *argument; /* how -h names the argument, "a|b": all it can be; NULL: it takes none */
-	const char *help; /* one line, without a full stop */
+	/* A verb and its object, without a full stop; OPTION_ACCEPTED: what holds already; OPTION_REFUSED: why not. */
+	const char *help;
 	/*
 	 * Place of the field in the struct given to options_parse; OPTION_CALL: of what call() is given;
 	 * OPTION_END: of the struct that the rows of `more` are about.
@@ -82,6 +83,7 @@ struct option_row {
 	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
 	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */
 	enum option_value value; /* what the argument is */
+	const char *instead; /* OPTION_REFUSED: what does the same; NULL: nothing */
 	const struct option_row *more; /* OPTION_END: the table goes on there; or NULL */
 	/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */
 	int (*call)(void *target, const char *argument, struct str *err);
@@ -98,9 +100,9 @@ enum { OPTIONS_HELP = 1 }; /* -h or --help was met; nothing after it was looked 
 
 /*
  * argv[0] is the command's name. Fills the fields of target; *first is the index in argv of the first word that is
- * no option (argc if there is none). 0, OPTIONS_HELP, -ENOTSUP with a sentence for a row that is refused, or
- * -EINVAL with one and, where a known option is near, a second line that names it. Fields of options not given are
- * left alone.
+ * no option (argc if there is none). 0, OPTIONS_HELP, -ENOTSUP for a row that is refused, with a sentence and a second
+ * line that says what to use instead, or -EINVAL with one and, where a known option is near, a second line that names
+ * it. Fields of options not given are left alone.
  */
 int options_parse(const struct option_row *rows, int argc, char *const *argv, void *target, int *first,
 		  struct str *err);

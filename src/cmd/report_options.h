@@ -13,7 +13,7 @@
  */
 #define REPORT_EXPORTS(ROW)      \
 	REPORT_FILE_FORMATS(ROW) \
-	ROW(firefox, "profile.json.gz", "samples in time for the Firefox profiler; packed, where it ends in .gz")
+	ROW(firefox, "profile.json.gz", "write samples for the Firefox profiler")
 #define EXPORT_NUMBER(id, file, help) EXPORT_##id,
 enum { REPORT_EXPORTS(EXPORT_NUMBER) N_EXPORTS };
 struct export_choice {

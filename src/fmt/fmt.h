@@ -28,9 +28,9 @@
  */
 #define REPORT_FILE_FORMATS(ROW)                                                                     \
 	ROW(flamegraph, "flamegraph.html",                                                           \
-	    "a flame graph for browsers; a picture, where the name ends in .svg")                    \
-	ROW(speedscope, "speedscope.json", "samples in time as a file of the viewer speedscope")        \
-	ROW(pprof, "profile.pb.gz", "samples, stacks and labels as a profile.proto for pprof")
+	    "write a flame graph: an HTML page, or .svg")                                             \
+	ROW(speedscope, "speedscope.json", "write samples in time order for speedscope")           \
+	ROW(pprof, "profile.pb.gz", "write samples, stacks and labels for pprof")
 
 struct report_format {
 	const char *name;

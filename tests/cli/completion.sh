@@ -165,9 +165,9 @@ test_zsh()
 	pstat report -i a= => pstat report -i a=b.data |
 	pstat -e {cs,page-f => pstat -e {cs,page-faults,|
 	pstat -e '{cs:u,page-f => pstat -e '{cs:u,page-faults,|
-	pstat report --percent	-- of what the filters left => pstat report --percent|
+	pstat report --percent	-- of filtered samples, or of all => pstat report --percent|
 	CASES
-	has "help beside the names" '--percentage +-- of what the filters left' "$(<screen.4)"
+	has "help beside the names" '--percentage +-- of filtered samples, or of all' "$(<screen.4)"
 }
 
 test_zsh_sourced()
@@ -193,7 +193,7 @@ test_fish()
 	pstat -e '{cs:u,page-f => pstat -e '{cs:u,page-faults' |
 	CASES
 	run fish --private -c 'pstat completion fish | source; complete -C "pstat report --percent"'
-	has "help beside the names" $'^--percentage\tof what the filters left' "$out"
+	has "help beside the names" $'^--percentage\tof filtered samples, or of all' "$out"
 }
 
 test_fish_tracepoints()

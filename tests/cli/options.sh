@@ -59,6 +59,12 @@ test_help()
 	has "pstat stat -h: usage" '^Usage: pstat stat ' "$out"
 	has "pstat stat -h: options" '^ +-e, --event <list> ' "$out"
 	same "pstat stat -h: nothing on stderr" "" "$err"
+	for command in "" $("$PSTAT" --list-cmds) "stat record" "stat report"; do
+		# shellcheck disable=SC2086 # none or two words
+		run "$PSTAT" $command -h
+		same "pstat $command -h: at most 80 columns below the usage" "" \
+			"$(grep -v '^Usage: ' <<<"$out" | grep -E '.{81}')"
+	done
 	run "$PSTAT" stat -e cs --help nonsense
 	same "--help wins over what follows" 0 "$status"
 	run "$PSTAT" help stat
@@ -166,13 +172,17 @@ test_accepted_and_refused()
 			# shellcheck disable=SC2086 # no word where there is no argument
 			run "$PSTAT" $command ${option%%\[*} $argument
 			same "$command $option: status" 125 "$status"
-			has "$command $option: one line says why" "^pstat: --[A-Za-z0-9-]+: [^ ]+ .* [^ ]+$" "$err"
-			has_not "$command $option is known" 'no such option' "$err"
-			same "$command $option: one line" 1 "$(wc -l <<<"$err")"
+			has "$command $option: one line says why" \
+				"^pstat: --[A-Za-z0-9-]+: perf has this option, pstat does not: [^ ]+ .* [^ ]+$" "$err"
+			same "$command $option: the other line says what to use" "$(($(wc -l <<<"$err") - 1))" \
+				"$(grep -c '^  instead: ' <<<"$err")"
 			tried=$((tried + 1))
-		done < <("$PSTAT" $command -h | sed -nE '/^    -/N; s/^    (-[A-Za-z], )?(--[^ ]+)( <[^>]*>)?[[:space:]]+refused: .*/\2\3/p')
+		done < <("$PSTAT" $command -h | awk '/^    -/ { row = $0 } / refused: / { print row }' |
+			sed -nE 's/^    (-[A-Za-z], )?(--[^ ]+)( <[^>]*>)?.*/\2\3/p')
 	done
-	check "there are such rows" test $tried -ge 30
+	check "there are such rows" test $tried -ge 60
+	fails_with 125 "^pstat: --group: perf has" "$PSTAT" record --group -- true
+	has "record --group: braces, not another option" "^  instead: -e '\{a,b\}'$" "$err"
 	run "$PSTAT" record -q -o x --proc-map-timeout 1000 --no-bpf-event --num-thread-synthesize 1 --no-buffering \
 		--aio=2 --debuginfod --vmlinux /no/such --mmap-flush 1K --no-kcore --running-time -m 64,16 \
 		--sample-mem-info --data-mmap -e cpu-clock:u -- true
@@ -205,8 +215,9 @@ test_before_a_command()
 	fails_with 129 "'sta' is not a command" "$PSTAT" --no-pager sta
 	fails_with 129 "buildid-dir: an argument is missing" "$PSTAT" --buildid-dir
 	fails_with 129 '^Usage: pstat ' "$PSTAT" --no-pager
-	fails_with 125 "exec-path: pstat is one program" "$PSTAT" --exec-path
-	fails_with 125 "html-path: the manual" "$PSTAT" --html-path
+	fails_with 125 "exec-path: perf has this option, pstat does not: pstat is a single program" "$PSTAT" --exec-path
+	fails_with 125 "html-path: .*: the manual is not in HTML" "$PSTAT" --html-path
+	has "what to use instead" '^  instead: pstat help$' "$err"
 	run "$PSTAT" --list-cmds
 	same "--list-cmds" "$("$PSTAT" -h | awk '/^Commands/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')" "$out"
 	run "$PSTAT" --list-opts
@@ -292,7 +303,7 @@ test_not_there()
 	of_perf=$(perf stat -h 2>&1 | grep -oE -e '^ +(-[A-Za-z], )?--[a-z0-9-]+' | long_options)
 	of_pstat=$("$PSTAT" stat -h | long_options)
 	same "options of perf only" "$(comm -23 <(printf '%s\n' "$of_perf") <(printf '%s\n' "$of_pstat"))" "$listed"
-	fails_with 125 'topdown: there is no top-down analysis' "$PSTAT" stat --topdown true
+	fails_with 125 'topdown: perf has .*: there is no top-down analysis' "$PSTAT" stat --topdown true
 	run "$PSTAT" stat record -o counts -e page-faults:u true
 	run "$PSTAT" stat report -i counts
 	has "stat record and stat report are there" ' page-faults:u' "$err"

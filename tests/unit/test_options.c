@@ -59,7 +59,8 @@ static const struct option_row rows[] = {
 	{ OPTION_FLAG, 0, "a-name-that-fills-the-whole-column", NULL, "long", FIELD(all) },
 	{ OPTION_ACCEPTED, 0, "threads", "n", .help = "one is enough", .min = 1, .max = 9 },
 	{ OPTION_ACCEPTED, 'Q', "quick", NULL, .help = "it is" },
-	{ OPTION_REFUSED, 'K', "kcore", NULL, .help = "it is large" },
+	{ OPTION_REFUSED, 'K', "kcore", NULL, .help = "it is large",
+	  .instead = "a smaller one, of which a line of eighty columns cannot hold all the words" },
 	{ OPTION_REFUSED, 0, "level", "n", .help = "there is one" },
 	{ .kind = OPTION_END },
 };
@@ -245,7 +246,9 @@ static void test_help(void **state)
 			    "                                  long\n"
 			    "    --threads <n>                 accepted: one is enough\n"
 			    "    -Q, --quick                   accepted: it is\n"
-			    "    -K, --kcore                   refused: it is large\n"
+			    "    -K, --kcore                   refused: it is large; instead: a smaller one,\n"
+			    "                                  of which a line of eighty columns cannot hold\n"
+			    "                                  all the words\n"
 			    "    --level <n>                   refused: there is one\n");
 	str_release(&out);
 }
@@ -253,9 +256,12 @@ static void test_help(void **state)
 /* perf's options without a meaning here are taken with all their forms; those that are refused say why. */
 static void test_accepted_and_refused(void **state)
 {
+#define LARGE                                                                  \
+	"--kcore: perf has this option, pstat does not: it is large\n"         \
+	"instead: a smaller one, of which a line of eighty columns cannot hold all the words"
 	static const char *const refused[][3] = {
-		{ "--kcore", "--kcore: it is large" }, { "-aK", "--kcore: it is large" },
-		{ "--level=2", "--level: there is one" },
+		{ "--kcore", LARGE }, { "-aK", LARGE },
+		{ "--level=2", "--level: perf has this option, pstat does not: there is one" },
 	};
 
 	(void)state;
