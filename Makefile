@@ -1,7 +1,7 @@
 # pstat. `make` alone is enough; ./configure is optional and only writes config.mk, read here.
 #
 #   make                        ./pstat
-#   make deps demo              all the set-up, then the main job on a real command
+#   make deps demo              all the set-up, then count, record and report a real command
 #   make deps check             all the set-up, then the tests
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
@@ -399,12 +399,17 @@ deps:
 	@.ci/deps
 
 DEMO_JOB := $(CC) -std=gnu11 -D_GNU_SOURCE -Isrc -O2 -c src/util/str.c -o $(BUILD)/demo.o
+DEMO := $(BUILD)/demo
+# A compiler that takes its answer from a cache has nothing to show.
+show = echo; echo '$$ $(strip $1)'; CCACHE_DISABLE=1 $1
 demo: all
 	@echo; echo "How much work is it to compile one file of pstat?"
-	@echo "\$$ ./pstat stat -- $(DEMO_JOB)"
-	@./pstat stat -- $(DEMO_JOB)
-	@echo "\$$ ./pstat stat -j -e task-clock,page-faults,context-switches -- $(DEMO_JOB)"
-	@./pstat stat -j -e task-clock,page-faults,context-switches -- $(DEMO_JOB)
+	@$(call show, ./pstat -- $(DEMO_JOB))
+	@echo; echo "Where does the time go?"
+	@$(call show, ./pstat record --call-graph dwarf -o $(DEMO).data -- $(DEMO_JOB))
+	@$(call show, ./pstat report -q --stdio --no-children -g none -s comm$(comma)dso --percent-limit 1 -i $(DEMO).data)
+	@$(call show, ./pstat report -q --flamegraph=$(DEMO).html -i $(DEMO).data)
+	@echo; echo 'The flame graph, for any browser: file://$(abspath $(DEMO).html)'
 
 # What the shells find by themselves; made by the program.
 COMPLETIONS := bash zsh fish
