@@ -117,7 +117,7 @@ Q := $(if $(V),,@)
 
 # ---- files ----
 # Stand-ins that the library has where the program has what they stand for, see "the library" below.
-ONLY_LIBRARY := util/memory_exhausted_none.c elf/elf_function_none.c
+ONLY_LIBRARY := util/memory_exhausted_none.c util/remote_open_none.c elf/elf_plain.c
 # One of pfm.c and pfm_none.c defines the libpfm4 source, and so on; no caller knows which.
 with_or_none = $(if $(filter 0 no,$1),$2.c,$2_none.c)
 LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
@@ -167,7 +167,7 @@ $(BUILD)/program.a: $(OBJECTS) $(BUILD)/sources
 $(BUILD)/src/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(COMPILE) $(if $(filter $(LIBRARY_FOLDERS:%=%/%) $(ONLY_LIBRARY),$*.c),$(LIBRARY_FLAGS)) \
+	$(Q)$(COMPILE) $(if $(filter $(LIBRARY_FOLDERS:%=%/%) $(LIBRARY_SHARED) $(ONLY_LIBRARY),$*.c),$(LIBRARY_FLAGS)) \
 		$(if $(filter count/lib_measure,$*),-fexceptions) -include src/util/banned.h -c -o $@ $<
 
 # These change when the flags or the list of sources do, so that nothing stale is linked.
@@ -211,14 +211,18 @@ $(BUILD)/libs:
 # The program's own objects, of these folders: compiled so that they may be at any address, and that only what
 # libpstat.h declares is seen from outside. Objects of -flto would keep the linker from putting the ledger in, see below.
 LIBRARY_FOLDERS := util event kern count data
+# Symbols of ELF files and of the kernel are read by these of other folders.
+LIBRARY_SHARED := $(addprefix elf/elf_,function.c lookup.c version.c) \
+	$(addprefix sym/,elf_symbols.c kallsyms.c live_names.c symbol_table.c text_lines.c)
 LIBRARY_FLAGS := -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -fno-lto
 LIBRARY_SO := libpstat.so.0
 LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a $(LIBRARY_SO) pstat.pc)
 # Its calls, and what they need, found by the linker: all but what has stand-ins in the library.
 LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/src/%.o,$(filter-out %/lib_memory.c, \
 	$(wildcard src/count/lib_*.c src/count/user_read.c)))
-LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/src/%.o,$(filter-out src/event/pfm.c src/elf/% src/util/memory_exhausted.c, \
-	$(filter $(LIBRARY_FOLDERS:%=src/%/%),$(sort $(wildcard src/*/*.c)))) $(ONLY_LIBRARY:%=src/%))
+LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/src/%.o,$(filter-out src/event/pfm.c src/util/memory_exhausted.c \
+	src/util/remote_open.c,$(filter $(LIBRARY_FOLDERS:%=src/%/%),$(sort $(wildcard src/*/*.c)))) \
+	$(LIBRARY_SHARED:%=src/%) $(ONLY_LIBRARY:%=src/%))
 
 library: $(LIBRARY_FILES)
 
@@ -270,7 +274,7 @@ $(LIBRARY_TESTS): $(BUILD)/%: %.c $(wildcard tests/library/*.h) $(BUILD)/library
 $(BUILD)/tests/library/%: tests/examples/%.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=c99 -pedantic $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
-		-rdynamic -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
+		-o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
 $(BUILD)/tests/library/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
 	$(Q)! command -v $(CXX) >/dev/null || $(CXX) -std=c++11 -pedantic -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \

@@ -37,6 +37,8 @@ int lib_error(struct pstat_error *error, int code, const char *text);
  * what this library does not know. NULL: all 0.
  */
 int lib_take_struct(void *own, size_t own_bytes, const void *given);
+/* Ours into the caller's, which may be shorter: as much as it has room for after its size, which it keeps. */
+void lib_give_struct(void *to, size_t to_bytes, const void *own, size_t own_bytes);
 
 /* ---- lib_words.c ---- */
 /* The sentence in words of the library, allocated; NULL: it is as it was. text may be NULL. */

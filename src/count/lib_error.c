@@ -43,6 +43,14 @@ int lib_take_struct(void *own, size_t own_bytes, const void *given)
 	return 0;
 }
 
+void lib_give_struct(void *to, size_t to_bytes, const void *own, size_t own_bytes)
+{
+	size_t n = to_bytes < own_bytes ? to_bytes : own_bytes;
+
+	if (n > sizeof(size_t))
+		memcpy((char *)to + sizeof(size_t), (const char *)own + sizeof(size_t), n - sizeof(size_t));
+}
+
 const char *pstat_state_name(enum pstat_state state)
 {
 	static const char *const names[] = {

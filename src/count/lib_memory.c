@@ -305,10 +305,10 @@ int __wrap_close(int fd)
 	return close(fd);
 }
 
-/* perf_event_open(2), which libc has no function for. */
+/* System calls that libc has no function for, and that open a descriptor. */
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-	if (number != SYS_perf_event_open)
+	if (number != SYS_perf_event_open && number != SYS_openat2)
 		return syscall(number, a, b, c, d, e, f);
 	make_room();
 	return taken_fd((int)syscall(number, a, b, c, d, e, f));

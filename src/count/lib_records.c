@@ -49,15 +49,6 @@ static unsigned bits(uint64_t word, unsigned from, unsigned n)
 	return (unsigned)(word >> from & ((1ull << n) - 1));
 }
 
-/* The caller's struct may be shorter: it gets as much as it has room for after its size, which it keeps. */
-static void give(void *to, size_t to_bytes, const void *own, size_t own_bytes)
-{
-	size_t n = to_bytes < own_bytes ? to_bytes : own_bytes;
-
-	if (n > sizeof(size_t))
-		memcpy((char *)to + sizeof(size_t), (const char *)own + sizeof(size_t), n - sizeof(size_t));
-}
-
 /* A branch's type of a later kernel than the first sixteen stands in another field (PERF_BR_EXTEND_ABI). */
 enum { EXTENDED_TYPE = 15 };
 
@@ -76,7 +67,7 @@ void pstat_branch_decode(const struct pstat_branch *branch, struct pstat_branch_
 		.privilege = bits(flags, 30, 3),
 	};
 
-	give(parts, parts->size, &all, sizeof(all));
+	lib_give_struct(parts, parts->size, &all, sizeof(all));
 }
 
 void pstat_data_source_decode(uint64_t data_source, struct pstat_data_source *parts)
@@ -94,7 +85,7 @@ void pstat_data_source_decode(uint64_t data_source, struct pstat_data_source *pa
 		.hops = bits(data_source, 43, 3),
 	};
 
-	give(parts, parts->size, &all, sizeof(all));
+	lib_give_struct(parts, parts->size, &all, sizeof(all));
 }
 
 void pstat_transaction_decode(uint64_t transaction, struct pstat_transaction *parts)
@@ -111,7 +102,7 @@ void pstat_transaction_decode(uint64_t transaction, struct pstat_transaction *pa
 		.abort_code = (uint32_t)(transaction >> 32),
 	};
 
-	give(parts, parts->size, &all, sizeof(all));
+	lib_give_struct(parts, parts->size, &all, sizeof(all));
 }
 
 /* ---- fields of tracepoints ---- */
@@ -159,7 +150,7 @@ int pstat_events_field(const struct pstat_events *events, size_t index, const ch
 		return lib_error(error, -EINVAL, "there is no such event, no name, or no place for the field");
 	rc = lib_run(field_body, &call, error);
 	if (!rc)
-		give(field, field->size, &call.found, sizeof(call.found));
+		lib_give_struct(field, field->size, &call.found, sizeof(call.found));
 	return rc;
 }
 

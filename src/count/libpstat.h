@@ -5,6 +5,7 @@
  *	struct pstat_counters *counters;                counters that are open: read, enable, disable
  *	struct pstat_readings *readings;                what they said: values, times, states, reasons
  *	struct pstat_sampler *sampler;                  events with rings: records
+ *	struct pstat_names *names;                      addresses in records: functions
  *
  * Conventions:
  *   - A function that can fail returns 0 or a count, or a negative errno. Those that take a struct pstat_error write
@@ -742,6 +743,41 @@ struct pstat_sampler_counts {
 };
 /* Sets counts->size bytes of it. */
 void pstat_sampler_count(struct pstat_sampler *sampler, struct pstat_sampler_counts *counts);
+
+/* ---- names: which function an address is in ---- */
+
+/*
+ * Addresses of processes that run, and of the kernel. Files are read when the first address in them is asked for, and
+ * stay in memory, once for all processes; nothing is kept on disk, and nothing is asked of other programs.
+ */
+struct pstat_names;
+
+int pstat_names_new(struct pstat_names **names, struct pstat_error *error); /* -ENOMEM */
+void pstat_names_free(struct pstat_names *names); /* NULL is allowed */
+
+struct pstat_name {
+	size_t size;
+	/*
+	 * The name in the file's symbol table: mangled, where its language does that, and of any bytes, where somebody
+	 * else wrote the file. NULL: not known.
+	 */
+	const char *function;
+	uint64_t offset; /* of the address in it */
+	const char *file; /* that is mapped there, as the process calls it; "[kernel]", "[vdso]"; NULL: none */
+	uint64_t file_address; /* the address as the file's symbols count, which addr2line(1) takes */
+	const char *reason; /* why there is no function, a few words; NULL: there is one */
+};
+/*
+ * The name of an address in a process (0: this one). 1; 0: it has none, and name->reason says why. What is not known
+ * yet is read: the process's maps where the address is in none of those known (it may have been mapped since), the
+ * symbols of the file (.symtab, else .dynsym), /proc/kallsyms for addresses in the upper half of 64 bits. Text lives
+ * as long as the names do. -ESRCH: the process has ended, and nothing was asked about it before; -EACCES: this user may
+ * not read its maps; -ENOMEM: as before the call; -EINVAL.
+ */
+int pstat_name_of(struct pstat_names *names, int pid, uint64_t address, struct pstat_name *name,
+		  struct pstat_error *error);
+/* The process has called exec, has ended and its number may come again, or has unmapped files: ask anew. */
+void pstat_names_forget(struct pstat_names *names, int pid);
 
 #ifdef __cplusplus
 }

@@ -544,44 +544,6 @@ bool elf_is_emptied(int fd)
 	return emptied;
 }
 
-/*
- * A part of the file may be mapped twice: code is meant then. Data that begins as zeros has no bytes in the
- * file; where it shares its segment's last page, it is mapped with the file all the same.
- */
-bool elf_file_vaddr(const struct elf_file *file, uint64_t offset, uint64_t *vaddr)
-{
-	const struct elf_segment *found = NULL, *zeros = NULL;
-
-	for (size_t i = 0; i < file->n_segments; i++) {
-		const struct elf_segment *segment = &file->segments[i];
-
-		if (offset < segment->offset)
-			continue;
-		if (offset - segment->offset < segment->file_size &&
-		    (!found || (segment->executable && !found->executable)))
-			found = segment;
-		if (offset - segment->offset < segment->mem_size)
-			zeros = segment;
-	}
-	found = found ? found : zeros;
-	if (found)
-		*vaddr = found->vaddr + (offset - found->offset);
-	return found;
-}
-
-bool elf_file_offset(const struct elf_file *file, uint64_t vaddr, uint64_t *offset)
-{
-	for (size_t i = 0; i < file->n_segments; i++) {
-		const struct elf_segment *segment = &file->segments[i];
-
-		if (vaddr < segment->vaddr || vaddr - segment->vaddr >= segment->file_size)
-			continue;
-		*offset = segment->offset + (vaddr - segment->vaddr);
-		return true;
-	}
-	return false;
-}
-
 /* ---- many files ---- */
 
 struct elf_files *elf_files_new(void)

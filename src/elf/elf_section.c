@@ -2,8 +2,8 @@
  * elf_section: libelf, loaded when it is first needed, and sections through it.
  *
  * What the functions of libelf return is checked against the file's size by libelf itself; added here is
- * what it leaves to its callers: how much is worth reading at all, and that names end in their section. A
- * failure to load it is remembered with its reason: every file would try again.
+ * what it leaves to its callers: how much is worth reading at all. A failure to load it is remembered with its reason:
+ * every file would try again.
  */
 #include "elf/elf_internal.h"
 #include "elf/elf_unpack.h"
@@ -12,12 +12,10 @@
 #define SECTION_BYTES_MAX ((uint64_t)1 << 31)
 
 enum {
-	TEXT_BYTES_MAX = 65536, /* longer names are damage, and looking for their end takes time */
 	UNPACKED_FREE = 64 << 20, /* what the packed sections of any file may become, */
 	UNPACKED_PER_BYTE = 16, /* and how many times its size beyond that */
 	GNU_HEADER_BYTES = 12, /* in front of a section packed in GNU's old way: its magic, and the size, big-endian */
 };
-#define GNU_PACKED ".zdebug_"
 #define GNU_MAGIC "ZLIB"
 
 static struct {
@@ -68,35 +66,6 @@ bool elf_section_next(const struct elf_file *file, struct elf_section *section)
 	if (!section->name)
 		section->name = "";
 	return true;
-}
-
-bool elf_section_is_gnu_packed(const char *name)
-{
-	return !strncmp(name, GNU_PACKED, strlen(GNU_PACKED));
-}
-
-static bool is_named(const char *section, const char *name)
-{
-	return !strcmp(section, name) ||
-	       (elf_section_is_gnu_packed(section) && name[0] == '.' && !strcmp(section + 2, name + 1));
-}
-
-bool elf_section_named(const struct elf_file *file, const char *name, struct elf_section *section)
-{
-	*section = (struct elf_section){ 0 };
-	while (elf_section_next(file, section))
-		if (is_named(section->name, name))
-			return true;
-	return false;
-}
-
-bool elf_section_of_type(const struct elf_file *file, uint32_t type, struct elf_section *section)
-{
-	*section = (struct elf_section){ 0 };
-	while (elf_section_next(file, section))
-		if (section->header.sh_type == type)
-			return true;
-	return false;
 }
 
 bool elf_section_at(const struct elf_file *file, size_t index, struct elf_section *section)
@@ -241,17 +210,6 @@ bool elf_section_read(struct elf_file *file, const struct elf_section *section, 
 	return true;
 }
 
-const void *elf_file_section(struct elf_file *file, const char *name, size_t *bytes)
-{
-	struct elf_section section;
-	struct elf_data data;
-
-	if (!elf_section_named(file, name, &section) || !elf_section_read(file, &section, &data))
-		return NULL;
-	*bytes = data.n;
-	return data.bytes;
-}
-
 bool elf_symbol_at(const struct elf_data *data, size_t i, Elf64_Sym *symbol)
 {
 	return data->handle && i <= INT32_MAX && libelf()->gelf_getsym(data->handle, (int)i, symbol);
@@ -260,52 +218,4 @@ bool elf_symbol_at(const struct elf_data *data, size_t i, Elf64_Sym *symbol)
 bool elf_rela_at(const struct elf_data *data, size_t i, Elf64_Rela *rela)
 {
 	return data->handle && i <= INT32_MAX && libelf()->gelf_getrela(data->handle, (int)i, rela);
-}
-
-const char *elf_text(const struct elf_data *strings, uint64_t offset)
-{
-	const char *text;
-	size_t room;
-
-	if (offset >= strings->n)
-		return NULL;
-	text = (const char *)strings->bytes + offset;
-	room = strings->n - offset;
-	return memchr(text, '\0', room < TEXT_BYTES_MAX ? room : TEXT_BYTES_MAX) ? text : NULL;
-}
-
-/* ---- kernel modules: not linked (ET_REL), so that the loader decides where sections go; the same rule here ---- */
-
-static bool is_placed(const struct elf_section *section, uint64_t align)
-{
-	return section->header.sh_flags & SHF_EXECINSTR && section->header.sh_size <= UINT32_MAX &&
-	       align <= UINT32_MAX && strncmp(section->name, ".init", strlen(".init")) != 0;
-}
-
-size_t elf_module_places(const struct elf_file *file, uint64_t **places)
-{
-	size_t n = elf_section_count(file);
-	struct elf_section section = { 0 };
-	uint64_t end = 0, text = 0;
-	bool text_seen = false;
-
-	*places = xcalloc(n + 1, sizeof(**places));
-	for (size_t i = 1; i < n && elf_section_next(file, &section); i++) {
-		uint64_t align = section.header.sh_addralign ? section.header.sh_addralign : 1;
-
-		if (!(section.header.sh_flags & SHF_ALLOC))
-			continue;
-		(*places)[i] = ELF_NOWHERE;
-		if (!is_placed(&section, align))
-			continue;
-		end = (end + align - 1) / align * align;
-		if (!text_seen && !strcmp(section.name, ".text")) {
-			text_seen = true;
-			text = end;
-		}
-		if (text_seen)
-			(*places)[i] = end - text;
-		end += section.header.sh_size;
-	}
-	return n;
 }

@@ -298,6 +298,38 @@ bool jitdump_piece(const struct jitdump *dump, uint64_t addr, struct code_piece 
 /* Appends the unwind table (.eh_frame) of a piece by its number; false: it has none, or it can't be read. */
 bool jitdump_unwind(struct jitdump *dump, uint64_t piece, struct str *eh_frame);
 
+/* ---- live_names.c: names in processes that run, for the library: its own tables, no cache, no debug files ---- */
+
+struct live_names;
+struct live_piece;
+
+struct live_name {
+	const char *function; /* as the file has it; NULL: not known, and reason says why */
+	uint64_t offset; /* of the address in it */
+	const char *file; /* that is mapped there, as the process calls it, "[kernel]", "[vdso]"; NULL: none */
+	uint64_t file_address; /* as the file's symbols count, where function is known */
+	const char *reason; /* a few words; NULL: function is known */
+};
+struct live_question {
+	int pid; /* 0: this process */
+	uint64_t address; /* those of the upper half are the kernel's */
+	bool mapped; /* set by live_names_put(): the process's maps were read for this question */
+};
+struct live_names *live_names_new(void);
+void live_names_free(struct live_names *names); /* NULL is nothing */
+/*
+ * The answer as far as it was read, in *name, whose texts live as long as the names: true. Allocates nothing. false:
+ * something has to be read first, by live_names_read(), which changes nothing of the names, and put by
+ * live_names_put(), which cannot fail; then ask again.
+ */
+bool live_names_find(const struct live_names *names, const struct live_question *question, struct live_name *name);
+/* 0; or a negative errno with a sentence: the process has ended (-ESRCH), or may not be read (-EACCES). */
+int live_names_read(const struct live_names *names, const struct live_question *question, struct live_piece **piece,
+		    struct str *err);
+void live_names_put(struct live_names *names, struct live_question *question, struct live_piece *piece);
+/* Drops the maps of the process, which are read again when it is asked for next. */
+void live_names_forget(struct live_names *names, int pid);
+
 /* ---- for those who look for files themselves ---- */
 
 /*

@@ -43,6 +43,23 @@ test_profiler()
 		"$(awk '{ n += $3 } END { print n }' <<<"$out")"
 }
 
+# Another process, which ends when it is killed: as many samples as its CPU time gives, most in its loop.
+test_profiler_of_another()
+{
+	need_library profiler
+	"$LIBRARY/profiler" 600000 >/dev/null &
+	local other=$! most
+
+	"$used" "$other" 20
+	"$LIBRARY/profiler" 600000 "$other" >out 2>err &
+	"$used" "$other" 500
+	kill "$other"
+	wait "$!"
+	most=$(sort -rn out | sed -n '1s/.* //p')
+	case $most in one_third | two_thirds) ;; *) most=$(cat out err) ;; esac
+	same "its functions have names" two_thirds "${most/one_third/two_thirds}"
+}
+
 test_count_without_calls()
 {
 	need_library count_without_calls

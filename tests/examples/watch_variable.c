@@ -3,13 +3,9 @@
  * instruction behind it. Nothing of the program is changed, and nothing is missed: the count says so.
  *
  *	watch_variable [DEPOSITS [WITHDRAWALS]]
- *
- * Built with -rdynamic, as dladdr(3) knows only functions that the dynamic symbol table has.
  */
-#define _GNU_SOURCE
 #include <libpstat.h>
 
-#include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,28 +30,29 @@ static struct {
 	unsigned writes;
 } writers[10];
 
-static void add(uint64_t ip)
+static void add(struct pstat_names *names, uint64_t ip)
 {
-	Dl_info info;
-	/* The CPU stops behind the instruction that wrote. */
-	const char *name = dladdr((void *)(uintptr_t)(ip - 1), &info) && info.dli_sname ? info.dli_sname : "[unknown]";
+	struct pstat_name name = { sizeof(name), NULL, 0, NULL, 0, NULL };
+	const char *text;
 	size_t i = 0;
 
-	while (writers[i].name && strcmp(writers[i].name, name) != 0 && i < 9)
+	/* The CPU stops behind the instruction that wrote. */
+	text = pstat_name_of(names, 0, ip - 1, &name, NULL) == 1 ? name.function : "[unknown]";
+	while (writers[i].name && strcmp(writers[i].name, text) != 0 && i < 9)
 		i++;
-	writers[i].name = name;
+	writers[i].name = text;
 	writers[i].writes++;
 }
 
 /* All that is there; the ring would hold thousands. */
-static int read_samples(struct pstat_sampler *sampler, struct pstat_error *error)
+static int read_samples(struct pstat_sampler *sampler, struct pstat_names *names, struct pstat_error *error)
 {
 	const struct pstat_record *record;
 	int rc;
 
 	while ((rc = pstat_sampler_next(sampler, &record, error)) == 1)
 		if (record->record_type == PSTAT_RECORD_SAMPLE)
-			add(record->body.sample.ip);
+			add(names, record->body.sample.ip);
 	return rc;
 }
 
@@ -67,6 +64,7 @@ int main(int argc, char **argv)
 	struct pstat_error error = { sizeof(error), 0, "" };
 	struct pstat_events *events = NULL;
 	struct pstat_sampler *sampler = NULL;
+	struct pstat_names *names = NULL;
 	char watch[64];
 	int rc = pstat_events_new(&events), i;
 
@@ -75,6 +73,8 @@ int main(int argc, char **argv)
 	options.period = 1;
 	options.fields = PERF_SAMPLE_IP;
 	snprintf(watch, sizeof(watch), "mem:%p/%u:w:u", (void *)(size_t)&balance, (unsigned)sizeof(balance));
+	if (!rc)
+		rc = pstat_names_new(&names, &error);
 	if (!rc)
 		rc = pstat_events_parse(events, watch, &error);
 	if (!rc)
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 	if (!rc)
 		rc = pstat_disable(pstat_sampler_counters(sampler));
 	if (!rc)
-		rc = read_samples(sampler, &error);
+		rc = read_samples(sampler, names, &error);
 	if (rc < 0) {
 		fprintf(stderr, "watch_variable: %s (error %d)\n", error.text, -rc);
 	} else {
@@ -99,6 +99,7 @@ int main(int argc, char **argv)
 		printf("lost %llu, balance %ld\n", (unsigned long long)counts.lost_now, balance);
 	}
 	pstat_sampler_close(sampler);
+	pstat_names_free(names);
 	pstat_events_free(events);
 	return rc < 0;
 }

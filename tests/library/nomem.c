@@ -116,7 +116,7 @@ long __wrap_syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	if (number == SYS_perf_event_open && !may_take())
+	if ((number == SYS_perf_event_open || number == SYS_openat2) && !may_take())
 		return -1;
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
@@ -194,6 +194,32 @@ static int label(struct state *s)
 static int rate(struct state *s)
 {
 	return pstat_events_set_period(s->events, 0, 1000, NULL);
+}
+
+/* By this process's number, so that its files are opened below its root. */
+static int name_of(struct state *s)
+{
+	struct pstat_name name = { .size = sizeof(name) };
+	struct pstat_names *names = NULL;
+	int rc = pstat_names_new(&names, &s->error);
+
+	if (!rc)
+		rc = pstat_name_of(names, getpid(), (uintptr_t)name_of, &name, &s->error);
+	if (!rc)
+		rc = -ENODATA;
+	pstat_names_free(names);
+	return rc;
+}
+
+static int parse_probe(struct state *s)
+{
+	struct pstat_events *events = NULL;
+	int rc = pstat_events_new(&events);
+
+	if (!rc)
+		rc = pstat_events_parse(events, "uprobe/path=/proc/self/exe,func=main/", &s->error);
+	pstat_events_free(events);
+	return rc == -ENOMEM ? rc : 0;
 }
 
 static int open_self(struct state *s)
@@ -284,6 +310,8 @@ static const struct step {
 	{ "pstat_known_new", known },
 	{ "pstat_event_label", label },
 	{ "pstat_events_set_period", rate },
+	{ "pstat_events_parse, a probe", parse_probe },
+	{ "pstat_name_of", name_of },
 	{ "pstat_open, this thread", open_self },
 	{ "pstat_open, this process", open_process },
 	{ "pstat_open, all CPUs", open_cpus },
