@@ -4,6 +4,7 @@
 examples.py list FILE FOLDER          each example becomes FOLDER/NNN/ with four files: command, expected (what
                                       is printed below it), needs and libc (one line each); their numbers
                                       and commands are listed on stdout
+examples.py sources FILE FOLDER       blocks of FILE that begin with a comment `/* NAME.c: ...` become the files NAME.c
 examples.py same FILE FILE [NAME...]  the same output, but for numbers, and for the functions NAME of libc?
                                       Shows the difference, exit status 1
 
@@ -17,7 +18,7 @@ are installed (as a rule they are not): elsewhere they are printed by their file
 the same as the name; nothing else is.
 
 Numbers differ from run to run and from machine to machine: a number of any length, with its commas and
-point, is the same as any other, and so are any number of spaces, and of dots from three on: columns are
+point, is the same as any other, and so are any number of spaces, and of dots from three on, K/sec and /sec: columns are
 as wide as their longest name. A machine may have more CPUs than the one that printed the example: rows
 that differ in their CPU, core or socket only are one.
 """
@@ -29,6 +30,9 @@ import sys
 
 PROMPT = "$ "
 NEEDS = re.compile(r"^(?:\.\\\"|#) (needs|libc): (.*)$")
+SOURCE = re.compile(r"^/\* (\w+\.c): ")
+# Of a program's first and last samples; not of each run.
+OF_STACKS = re.compile(r"(?<= stacks unwound: ).*\n(?:  larger copies .*\n)?")
 # What stands for a function without a name: an address, alone or in its file.
 NAMELESS = re.compile(r"\[libc[.-][\w.-]*(?:\+0x[0-9a-f]+)?\]|\b(?:0x)?[0-9a-f]{5,16} \[unknown\]|\b0x[0-9a-f]{5,16}\b")
 # Of samples in the loader's first instructions, and the C library's: some machines have them in each program, and the
@@ -105,6 +109,14 @@ def write(path, lines):
         f.write("".join(line + "\n" for line in lines))
 
 
+def write_sources(path, folder):
+    for block in blocks(path):
+        source = SOURCE.match(block[0])
+        if source:
+            os.makedirs(folder, exist_ok=True)
+            write(os.path.join(folder, source.group(1)), block)
+
+
 def list_examples(path, folder):
     for number, (command, output, needs) in enumerate(examples(path), 1):
         at = os.path.join(folder, "%03d" % number)
@@ -121,10 +133,11 @@ def normal(path, libc):
     functions = re.compile(r"\b(?:%s)\b|%s" % ("|".join(map(re.escape, libc)), NAMELESS.pattern)) if libc else None
     lines = []
     with open(path, encoding="utf-8", errors="replace") as f:
-        for line in OF_LIBRARIES.sub("", f.read()).strip("\n").split("\n"):
+        for line in OF_STACKS.sub("N\n", OF_LIBRARIES.sub("", f.read())).strip("\n").split("\n"):
             line = functions.sub("libc's", line) if functions else line
             line = re.sub(r"\d[\d.,]*\d|\d", "N", line.strip())
             line = re.sub(r"\.{3,}", "...", re.sub(r"[ \t]+", " ", line))
+            line = re.sub(r"\bN [KM]/sec", "N /sec", line)
             # A column between separators is filled up to its width: 100.00% leaves no room.
             line = line.replace("N% ,", "N%,")
             if not (lines and line == lines[-1] and PLACE.match(line)):
@@ -142,6 +155,9 @@ def same(expected, actual, libc):
 def main(argv):
     if len(argv) == 4 and argv[1] == "list":
         list_examples(argv[2], argv[3])
+        return 0
+    if len(argv) == 4 and argv[1] == "sources":
+        write_sources(argv[2], argv[3])
         return 0
     if len(argv) >= 4 and argv[1] == "same":
         return same(argv[2], argv[3], argv[4:])

@@ -39,6 +39,7 @@ counts()
 	case $1 in
 	*"pstat list"* | *"pstat doctor"* | *"pstat version"* | *"pstat help"*) return 1 ;;
 	*"pstat completion"* | *"pstat -h"* | *"pstat --version"*) return 1 ;;
+	"cc "*) return 1 ;;
 	esac
 }
 
@@ -64,13 +65,14 @@ ln -s "$PSTAT" "$tmp/bin/pstat"
 ln -s "$WORK/callers" "$tmp/bin/callers"
 export PATH=$tmp/bin:$PATH PYTHONDONTWRITEBYTECODE=1
 
-pages=("$ROOT/README" "$ROOT"/man/*.1)
+pages=("$ROOT/README" "$ROOT"/man/*.1 "$ROOT"/man/pstat-tutorial.7)
 # What is read or exported is the same without rights.
 [ -z "${TEST_WITHOUT_RIGHTS:-}" ] || pages=("$ROOT/README" "$ROOT"/man/pstat-{stat,record,list,doctor}.1)
 for file in "${pages[@]}"; do
 	name=${file##*/}
 	[ -e "$file" ] || continue
-	mkdir "$tmp/$name"
+	mkdir -p "$tmp/$name/cwd"
+	check "$name: sources" "$PYTHON" "$tool" sources "$ROOT/man/pstat-tutorial.7" "$tmp/$name/cwd"
 	if ! "$PYTHON" "$tool" list "$file" "$tmp/$name" >"$tmp/$name/list"; then
 		fail "$name: its examples can be read"
 		continue
