@@ -24,7 +24,6 @@
  * Sources: github.com/firefox-devtools/profiler: src/types/profile.js, docs-developer/CHANGELOG-formats.md.
  */
 #include "export/export_internal.h"
-#include "export/sample_spill.h"
 
 #include <stdlib.h>
 

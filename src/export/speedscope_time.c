@@ -16,7 +16,6 @@
  * thread and the time, are fmt/speedscope.c.
  */
 #include "export/export_internal.h"
-#include "export/sample_spill.h"
 
 #include <stdlib.h>
 

@@ -19,6 +19,11 @@
  *	    "rows": { "node": [ each as the difference to the one before; the first node is 1, the root 0 ],
  *	        "group", "lane", "bucket": [ ... ], or null where all are 0
  *	        "samples": [ ... ], "period": [ ... ], or one number: that times the samples } } ],
+ *	    "chart": {                threads in the order of time: see stack_spans.h; or a text: why it is absent
+ *	        "lanes": [ text, ... ], "spans": [ number of each lane's ], "left_out": number of threads without a lane
+ *	        "gap": [ us after the lane's span before; of the first: after start_ns ], "length": [ us ],
+ *	        "node": [ difference to that of the lane's span before ], "several": [ 1: of different stacks, of which
+ *	        the node is what they have in common ], or null where none is }   not in a difference
  *	    "diff": { "before", "now": [ parts of a million of all ], "low", "high": [ of their difference ],
  *	        "verdict": [ enum diff_verdict ] }   of the nodes; only in a difference
  *	  "title": text, "caption": [ text, ... ] }   see stack_caption.h
@@ -239,6 +244,96 @@ static void add_tree_rows(struct graph_page *page)
 	str_addc(out, '}');
 }
 
+/* A number of each span, of which times are in us from start_ns on. */
+static void add_span_numbers(struct graph_page *page, const char *name,
+			     long long (*number)(const struct stack_tree *tree, size_t i))
+{
+	struct str *out = &page->output->text;
+
+	str_addf(out, ",\"%s\":[", name);
+	for (size_t i = 0; i < page->tree->spans.n; i++) {
+		str_addf(out, i ? ",%lld" : "%lld", number(page->tree, i));
+		output_step(page->output);
+	}
+	str_addc(out, ']');
+}
+
+static long long since_start_us(const struct stack_tree *tree, uint64_t ns)
+{
+	return ns >= tree->start_ns ? (long long)((ns - tree->start_ns) / 1000) :
+				      -(long long)((tree->start_ns - ns) / 1000);
+}
+
+/* The span before it in its lane; NULL: there is none. */
+static const struct stack_span *span_before(const struct stack_tree *tree, size_t i)
+{
+	const struct stack_span *v = tree->spans.v;
+
+	return i && v[i - 1].lane == v[i].lane ? &v[i - 1] : NULL;
+}
+
+static long long span_gap(const struct stack_tree *tree, size_t i)
+{
+	const struct stack_span *before = span_before(tree, i);
+
+	return since_start_us(tree, tree->spans.v[i].begin_ns) - (before ? since_start_us(tree, before->end_ns) : 0);
+}
+
+static long long span_length(const struct stack_tree *tree, size_t i)
+{
+	const struct stack_span *span = &tree->spans.v[i];
+
+	return since_start_us(tree, span->end_ns) - since_start_us(tree, span->begin_ns);
+}
+
+static long long span_node(const struct stack_tree *tree, size_t i)
+{
+	const struct stack_span *before = span_before(tree, i);
+
+	return (long long)tree->spans.v[i].node - (before ? (long long)before->node : 0);
+}
+
+static long long span_several(const struct stack_tree *tree, size_t i)
+{
+	return tree->spans.v[i].several;
+}
+
+static const char *thread_name(struct graph_page *page, size_t i)
+{
+	return stack_tree_text(page->tree, page->tree->threads[i]);
+}
+
+/* "chart": the spans, or why there are none */
+static void add_chart(struct graph_page *page)
+{
+	const struct stack_tree *tree = page->tree;
+	struct str *out = &page->output->text;
+	size_t *n = xcalloc(tree->n_threads + 1, sizeof(*n));
+
+	str_add(out, ",\n\"chart\":");
+	if (tree->no_spans.len) {
+		add_text(out, &page->scratch, tree->no_spans.s);
+	} else {
+		for (size_t i = 0; i < tree->spans.n; i++)
+			n[tree->spans.v[i].lane]++;
+		str_addf(out, "{\"left_out\":%zu,", tree->n_threads_left_out);
+		add_texts(page, "lanes", tree->n_threads, thread_name);
+		str_add(out, ",\"spans\":[");
+		for (size_t i = 0; i < tree->n_threads; i++)
+			str_addf(out, i ? ",%zu" : "%zu", n[i]);
+		str_addc(out, ']');
+		add_span_numbers(page, "gap", span_gap);
+		add_span_numbers(page, "length", span_length);
+		add_span_numbers(page, "node", span_node);
+		if (tree->spans.lost_most > 0)
+			add_span_numbers(page, "several", span_several);
+		else
+			str_add(out, ",\"several\":null");
+		str_addc(out, '}');
+	}
+	free(n);
+}
+
 static void add_frames(struct graph_page *page)
 {
 	const struct stack_tree *tree = page->tree;
@@ -343,6 +438,8 @@ static void add_graph(struct output *output, const struct stack_tree *tree, cons
 	add_tree_rows(&page);
 	if (diff)
 		add_diff(&page);
+	else
+		add_chart(&page);
 	str_addc(out, '}');
 	str_release(&page.scratch);
 	texts_free(page.files);
@@ -433,7 +530,7 @@ static int flamegraph_print(struct table *table, struct output *output)
 
 const struct report_format format_flamegraph = {
 	.name = "flamegraph",
-	.needs = NEED_STACKS | NEED_TIMES,
+	.needs = NEED_STACKS | NEED_TIMES | NEED_ORDER,
 	.print = flamegraph_print,
 };
 

@@ -17,6 +17,8 @@ function flameView(boxes, zoom, width, height, topDown) {
 	if (!boxes.middle && !boxes.heads && level > LEVELS_KEPT + 1 && (level + 3) * ROW > height)
 		view.hidden = level - LEVELS_KEPT;
 	view.lastLevel = boxes.heads || (boxes.middle && !zoom) ? boxes.levels.length - 1 : boxes.deepest(zoom);
+	if (boxes.middle && !zoom)
+		view.firstLevel = boxes.lowest();
 	if (boxes.middle && zoom) {
 		view.firstLevel = level > boxes.middle ? boxes.middle : boxes.shallowest(zoom);
 		view.lastLevel = level > boxes.middle ? view.lastLevel : boxes.middle;
@@ -76,7 +78,7 @@ class FlamePainter {
 	}
 
 	drawLevel(level, y) {
-		const { boxes, view } = this, row = boxes.levels[level], to = view.from + view.wide, pixel = 1 / view.scale;
+		const { boxes, view } = this, row = boxes.levels[level] ?? [], to = view.from + view.wide, pixel = 1 / view.scale;
 		let k = Math.max(0, boxes.firstBehind(row, view.from) - 1);
 		while (k < row.length && boxes.start[row[k]] < to) {
 			const i = row[k], start = Math.max(boxes.start[i], view.from), end = Math.min(boxes.end[i], to);
@@ -116,6 +118,8 @@ class FlamePainter {
 
 	color(i) {
 		const { boxes, look } = this, frame = boxes.frame[i];
+		if (frame === SEVERAL)
+			return look.merged;
 		if (boxes.event.raw.diff)
 			return colorOf(boxes, i, look.by);
 		if (!look.colors.has(frame))

@@ -104,21 +104,23 @@ function addSwatch(room, text, paint) {
 }
 
 /* The files that have most samples of their own. */
-function filesByWeight(boxes) {
-	const weights = new Map();
-	for (let i = 1; i < boxes.n; i++)
-		if (boxes.file(i))
-			weights.set(boxes.file(i), (weights.get(boxes.file(i)) ?? 0) + boxes.self[i]);
+function filesByWeight(event) {
+	const weights = new Map(), { frames, files, rows } = event.raw;
+	event.node.forEach((node, k) => {
+		const file = node ? files[frames.file[event.frame[node]]] : "";
+		if (file)
+			weights.set(file, (weights.get(file) ?? 0) + rows.samples[k]);
+	});
 	return [...weights].sort((a, b) => b[1] - a[1]).slice(0, 6).map(([file]) => file);
 }
 
 /* merged: the colour of boxes that are several. */
-function drawLegend(room, events, { color, boxes }, merged) {
+function drawLegend(room, events, { color, event }, merged) {
 	const kinds = events.some(event => event.diff) ? ["more", "less", "no certain change"] :
 		["user", "inlined", "kernel", "made at run time", "unknown", "waiting"].filter(
 			kind => events.some(event => event.frames.kind.includes(KINDS.indexOf(kind))));
 	room.textContent = "";
-	for (const file of color === "file" ? filesByWeight(boxes) : [])
+	for (const file of color === "file" ? filesByWeight(event) : [])
 		addSwatch(room, shortenName(file, 24), pen => {
 			pen.fillStyle = fileColor(file);
 			pen.fillRect(0, 0, 26, 14);
@@ -142,11 +144,65 @@ const grouped = n => Math.round(n).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 const percent = (part, all) => all ? (100 * part / all).toFixed(2) + " %" : "0 %";
 const duration = ns => ns >= 1e9 ? (ns / 1e9).toFixed(3) + " s" : (ns / 1e6).toFixed(3) + " ms";
 
+const timeText = us => duration(us * 1000);
+
 /* What Boxes.diff() knows. */
 function differenceLine(diff) {
 	const signed = part => (part < 0 ? "" : "+") + percent(part, 1);
 	return diff.look + ": before " + percent(diff.before, 1) + ", now " + percent(diff.now, 1) + " of all: " +
 		signed(diff.now - diff.before) + " (" + signed(diff.low) + " to " + signed(diff.high) + ")";
+}
+
+/* ---- what a box says: lines ---- */
+
+/* Of a box of the chart; of all what it is made of. */
+function tellTime(boxes, i) {
+	const kind = boxes.kind(i), { left_out, several, node } = boxes.event.raw.chart;
+	if (!i)
+		return ["all: " + grouped(node.length) + " spans of neighbouring samples with one stack, in " + timeText(boxes.all),
+			several ? "there were more: neighbours were merged, with what their stacks have in common" : "",
+			left_out ? grouped(left_out) + " threads with fewest samples are left out" : ""];
+	return [boxes.name(i) + (kind ? " (" + kind + ")" : ""), timeText(boxes.total(i)) + " from " + timeText(boxes.start[i]) +
+		" on", boxes.file(i) ? "in " + boxes.file(i) : ""];
+}
+
+/* Of a box of callers, that is above what it called. */
+function isCaller(boxes, i) {
+	return boxes.inverted ? boxes.level[i] > 1 : boxes.level[i] < boxes.middle;
+}
+
+function tellBox(boxes, i, zoom, unit) {
+	if (boxes.heads)
+		return tellTime(boxes, i);
+	const total = boxes.total(i), up = boxes.up[i], lines = [boxes.name(i) + (boxes.kind(i) ? " (" + boxes.kind(i) + ")" : "")];
+	const parts = [percent(total, boxes.all) + " of all"], caller = isCaller(boxes, i);
+	if (up > 0)
+		parts.push(percent(total, boxes.total(up)) + " of " + (caller ? "what it calls here" : "its caller"));
+	if (zoom && i > zoom && boxes.start[i] < boxes.end[zoom] && up !== zoom)
+		parts.push(percent(total, boxes.total(zoom)) + " of what is zoomed into");
+	const self = boxes.inverted ? total : boxes.self[i], noSelf = caller || (!i && boxes.inverted) || boxes.frame[i] === SEVERAL;
+	lines.push(grouped(total) + " " + unit + ", " + parts.join(", ") + (noSelf ? "" : "; itself " + grouped(self) + ", " +
+		percent(self, boxes.all) + " of all"));
+	const diff = boxes.diff(i);
+	if (diff)
+		lines.push(differenceLine(diff));
+	if (boxes.file(i))
+		lines.push("in " + boxes.file(i) + (boxes.source(i) ? ", mostly at " + boxes.source(i) : ""));
+	return lines;
+}
+
+/* To the clipboard; a page from a disk may have no other way than a selected field. */
+async function copyText(text) {
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch {
+		const field = document.createElement("textarea");
+		field.value = text;
+		document.body.append(field);
+		field.select();
+		document.execCommand("copy");
+		field.remove();
+	}
 }
 
 /* ---- names that fit ---- */

@@ -11,6 +11,10 @@
 const KINDS = ["inlined", "unknown", "kernel", "made at run time", "user", "waiting"];
 /* enum diff_verdict */
 const CERTAIN = 3;
+/* The frame of a box that stands for several, each too narrow to be seen. */
+const SEVERAL = -0x40000000;
+/* Nodes that are gone through, or a few more, before what there is by then is drawn: some 30 ms. */
+const SLICE = 100000;
 
 /* One event as the file has it, with what is worked out once. */
 function flameEvent(raw) {
@@ -74,8 +78,7 @@ function isAsked(event, asked) {
 }
 
 class Boxes {
-	constructor(event, grouped) {
-		const room = 1024;
+	constructor(event, grouped, room = 1024) {
 		this.event = event;
 		this.grouped = grouped;
 		this.n = 0;
@@ -88,6 +91,10 @@ class Boxes {
 		this.self = new Float64Array(room);
 		this.levels = [];
 		this.heads = null; /* boxes of lanes: see flameChart */
+		this.work = null; /* what is to be laid out: an iterator, each of whose steps is a slice */
+		this.width = 0; /* pixels that it is laid out for; 0: for all, as a whole */
+		this.sumOf = null; /* the weight of nodes, each 1 that was found; null: that of boxes */
+		this.parts = new Map(); /* frames of those that are SEVERAL */
 		this.all = 0; /* what everything that was asked for weighs */
 		this.rootName = "all";
 		this.middle = 0; /* the level of the function whose callers stand at lower levels: see flameSandwich */
@@ -115,12 +122,29 @@ class Boxes {
 		return i;
 	}
 
+	/* Lays out a slice more. True: there is more. */
+	step() {
+		if (this.work?.next().done) {
+			this.work = null;
+			for (let level = 0; level < this.levels.length; level++)
+				this.levels[level] ??= [];
+		}
+		return this.work !== null;
+	}
+
+	/* The level of the outermost caller that is there. */
+	lowest() {
+		return Math.max(0, this.levels.findIndex(row => row?.length));
+	}
+
 	name(i) {
 		const frame = this.frame[i];
+		if (frame === SEVERAL)
+			return "several, each too narrow to be shown";
 		if (i === 0 && frame === -1)
 			return this.rootName;
 		if (frame < 0)
-			return (this.heads ? this.event.raw.lanes : this.event.raw.groups)[-1 - frame];
+			return this.event.raw.groups[-1 - frame];
 		return this.event.raw.frames.name[frame];
 	}
 
@@ -189,8 +213,6 @@ class Boxes {
 
 	/* The box beside it on its level, by: -1 or 1; -1: there is none. */
 	beside(i, by) {
-		if (this.heads && this.up[i] === 0)
-			return this.heads[this.heads.indexOf(i) + by] ?? -1;
 		const row = this.levels[this.level[i]];
 		return row[this.firstBehind(row, this.start[i]) - 1 + by] ?? -1;
 	}
@@ -240,8 +262,6 @@ class Boxes {
 	}
 
 	childOf(i, frame, by) {
-		if (this.heads && i === 0)
-			return this.heads.find(head => this.frame[head] === frame) ?? -1;
 		const row = this.levels[this.level[i] + by] ?? [];
 		for (let k = Math.max(0, this.firstBehind(row, this.start[i]) - 1);
 			k < row.length && this.start[row[k]] < this.end[i]; k++)
@@ -256,7 +276,7 @@ function flameBoxes(event, asked) {
 	const rows = event.raw.rows, takes = isAsked(event, asked), weight = rowWeight(event, asked.weight);
 	const grouped = !asked.merged && event.raw.groups.length > 0 && event.raw.groups.some(name => name !== "");
 	const order = grouped ? rowsByGroup(event) : null;
-	const boxes = new Boxes(event, grouped);
+	const boxes = new Boxes(event, grouped, event.depth.length + (grouped ? event.raw.groups.length : 0));
 	const open = [boxes.add(-1, 0, -1, 0)], openNode = [0], todo = [];
 	const base = grouped ? 1 : 0;
 	let x = 0, group = -1;
@@ -321,7 +341,9 @@ function flameSearch(boxes, pattern) {
 	let covered = -1;
 	for (let i = 1; i < boxes.n && pattern; i++) {
 		let fits = known.get(boxes.frame[i]);
-		if (fits === undefined)
+		if (boxes.frame[i] === SEVERAL)
+			fits = boxes.parts.get(i)?.some(frame => pattern(boxes.event.raw.frames.name[frame])) ?? false;
+		else if (fits === undefined)
 			known.set(boxes.frame[i], fits = pattern(boxes.name(i)));
 		if (!fits)
 			continue;
@@ -334,6 +356,8 @@ function flameSearch(boxes, pattern) {
 			covered = boxes.end[i];
 		}
 	}
+	if (boxes.sumOf && pattern)
+		found.total = boxes.sumOf(foundNodes(boxes.event, pattern));
 	return found;
 }
 

@@ -63,3 +63,12 @@ class SvgPen {
 		return new XMLSerializer().serializeToString(this.svg);
 	}
 }
+
+/* As a file that the browser saves. */
+function saveSvg(text, name) {
+	const link = document.createElement("a"), place = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+	link.download = name;
+	link.setAttribute("href", place);
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(place), 10000);
+}

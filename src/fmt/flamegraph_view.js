@@ -14,11 +14,12 @@
 	const state = { event: null, boxes: null, times: null, zoom: 0, focus: 0, hover: -1, history: [], found: null,
 		icicle: false, view: null, frameMs: 0, shape: "graph", number: -1, color: "kind", colors: new Map(),
 		linked: true };
+	const wide = () => Math.max(100, scroll.clientWidth);
 	const SHAPES = {
 		graph: () => flameBoxes(state.event, ask),
-		inverted: () => flameInverted(state.event, ask),
-		sandwich: () => flameSandwich(state.event, ask, state.number),
-		chart: () => flameChart(state.event, ask),
+		inverted: zoom => flameInverted(state.event, ask, zoom, wide()),
+		sandwich: zoom => flameSandwich(state.event, ask, state.number, zoom, wide()),
+		chart: zoom => flameChart(state.event, ask, zoom, wide()),
 	};
 
 	const unit = () => ask.weight === "samples" ? "samples" : state.event.raw.is_time ? "ns" : "events";
@@ -59,52 +60,11 @@
 		return pen.text();
 	}
 
-	function savePicture() {
-		const link = document.createElement("a");
-		const place = URL.createObjectURL(new Blob([pictureText()], { type: "image/svg+xml" }));
-		link.download = "flamegraph.svg";
-		link.setAttribute("href", place);
-		link.click();
-		setTimeout(() => URL.revokeObjectURL(place), 10000);
-	}
+	const savePicture = () => saveSvg(pictureText(), "flamegraph.svg");
 
 	/* ---- what a box says ---- */
 
-	const timeText = buckets => duration(buckets * state.event.raw.bucket_ns);
-
-	/* In the chart: widths are parts of buckets of time, each shared by what was sampled in it. */
-	function tellTime(i) {
-		const boxes = state.boxes, kind = boxes.kind(i);
-		return [boxes.name(i) + (kind ? " (" + kind + ")" : ""), "about " + timeText(boxes.total(i)) + " from " +
-			timeText(boxes.start[i]) + " on; within " + timeText(1) + " samples stand by name, not by time",
-		boxes.file(i) ? "in " + boxes.file(i) : ""];
-	}
-
-	/* Of a box of callers, that is above what it called. */
-	function isCaller(i) {
-		return state.boxes.inverted ? state.boxes.level[i] > 1 : state.boxes.level[i] < state.boxes.middle;
-	}
-
-	function tell(i) {
-		if (state.boxes.heads)
-			return tellTime(i);
-		const boxes = state.boxes, total = boxes.total(i), zoom = state.zoom, up = boxes.up[i];
-		const lines = [boxes.name(i) + (boxes.kind(i) ? " (" + boxes.kind(i) + ")" : "")];
-		const parts = [percent(total, boxes.all) + " of all"];
-		if (up > 0)
-			parts.push(percent(total, boxes.total(up)) + " of " + (isCaller(i) ? "what it calls here" : "its caller"));
-		if (zoom && i > zoom && boxes.start[i] < boxes.end[zoom] && up !== zoom)
-			parts.push(percent(total, boxes.total(zoom)) + " of what is zoomed into");
-		const self = boxes.inverted ? total : boxes.self[i], noSelf = isCaller(i) || (!i && boxes.inverted);
-		lines.push(grouped(total) + " " + unit() + ", " + parts.join(", ") + (noSelf ? "" : "; itself " + grouped(self) + ", " +
-			percent(self, boxes.all) + " of all"));
-		const diff = boxes.diff(i);
-		if (diff)
-			lines.push(differenceLine(diff));
-		if (boxes.file(i))
-			lines.push("in " + boxes.file(i) + (boxes.source(i) ? ", mostly at " + boxes.source(i) : ""));
-		return lines;
-	}
+	const tell = i => tellBox(state.boxes, i, state.zoom, unit());
 
 	/* Each line is one line, however long the name is. */
 	function say() {
@@ -136,16 +96,7 @@
 
 	async function copyName() {
 		const name = state.boxes.name(state.hover >= 0 ? state.hover : state.focus);
-		try {
-			await navigator.clipboard.writeText(name);
-		} catch {
-			const field = document.createElement("textarea");
-			field.value = name;
-			document.body.append(field);
-			field.select();
-			document.execCommand("copy");
-			field.remove();
-		}
+		await copyText(name);
 		$("found").textContent = "copied: " + shortenName(name, 60);
 	}
 
@@ -182,6 +133,8 @@
 		state.focus = i;
 		state.hover = -1;
 		tip.hidden = true;
+		if (state.boxes.width)
+			rebuild();
 		$("back").disabled = !state.history.length;
 		toRoot();
 		if (state.boxes.heads)
@@ -190,12 +143,24 @@
 		keepLink();
 	}
 
+	/* A view that is laid out for its width may have the box only when it is laid out for this path. */
+	function zoomToPath(path) {
+		if (!state.boxes.width) {
+			zoomTo(state.boxes.find(path), false);
+			return;
+		}
+		rebuild(path);
+		toRoot();
+		if (state.boxes.heads)
+			inView(state.zoom);
+	}
+
 	function back() {
 		const last = state.history.pop();
 		if (last && (last.shape !== state.shape || last.number !== state.number))
 			show(last);
 		if (last)
-			zoomTo(state.boxes.find(last.path), false);
+			zoomToPath(last.path);
 		$("back").disabled = !state.history.length;
 	}
 
@@ -261,11 +226,11 @@
 			ask.lane = -1;
 		if (time)
 			strip.choose(Number(time[1]), Number(time[2]));
-		if (Object.hasOwn(SHAPES, link.get("view") ?? "") && (link.get("view") !== "chart" || state.event.raw.buckets > 1))
+		if (Object.hasOwn(SHAPES, link.get("view") ?? "") && (link.get("view") !== "chart" || hasChart()))
 			show({ shape: link.get("view"), number: Math.trunc(number("function")) });
 		else
 			rebuild();
-		zoomTo(state.boxes.find((link.get("zoom") ?? "").split(".").filter(part => part).map(Number)), false);
+		zoomToPath((link.get("zoom") ?? "").split(".").filter(part => part).map(Number));
 		state.linked = false;
 	}
 
@@ -275,7 +240,7 @@
 		const text = $("search").value, pattern = flamePattern(text), boxes = state.boxes;
 		state.found = pattern ? flameSearch(boxes, pattern) : null;
 		const found = state.found;
-		$("found").textContent = found ? (boxes.heads ? timeText(found.total) + " of all lanes, " :
+		$("found").textContent = found ? (boxes.heads ? timeText(found.total) + " of all threads, " :
 			grouped(found.total) + " " + unit() + ", ") +
 			percent(found.total, boxes.all) + " of all, in " + grouped(found.n) + " places" : text ? "not an expression" : "";
 		draw();
@@ -305,10 +270,29 @@
 				grouped(state.boxes.all) + " " + unit();
 	}
 
-	/* The same place is shown as before, where it is still there. */
-	function rebuild() {
-		const zoom = state.boxes ? state.boxes.path(state.zoom) : [], at = state.boxes ? state.boxes.path(state.focus) : [];
-		state.boxes = SHAPES[state.shape]();
+	/* Lays out a slice more and draws it, as long as there is more. The root's edge stays in sight. */
+	function goOn(boxes) {
+		if (boxes !== state.boxes)
+			return;
+		const { scrollTop, scrollHeight, clientHeight } = scroll;
+		const edge = boxes.middle || (state.icicle ? scrollTop < 1 : scrollTop + clientHeight >= scrollHeight - 1);
+		if (boxes.step())
+			setTimeout(goOn, 0, boxes);
+		else
+			search();
+		if (edge)
+			toRoot();
+		else
+			draw();
+	}
+
+	/* The same place is shown as before, where it is still there; or that of a path. */
+	function rebuild(path) {
+		const zoom = path ?? (state.boxes ? state.boxes.path(state.zoom) : []);
+		const at = path ?? (state.boxes ? state.boxes.path(state.focus) : []);
+		state.boxes = SHAPES[state.shape](zoom);
+		if (state.boxes.step())
+			setTimeout(goOn, 0, state.boxes);
 		state.zoom = state.boxes.find(zoom);
 		state.focus = state.boxes.find(at);
 		state.hover = -1;
@@ -318,6 +302,9 @@
 		search();
 		say();
 	}
+
+	/* Else `chart` says why there is none. */
+	const hasChart = () => typeof state.event.raw.chart === "object";
 
 	function showEvent(number) {
 		const raw = data.events[number];
@@ -331,9 +318,8 @@
 		state.number = -1;
 		$("merged").disabled = false;
 		const over = $("shape").querySelector("[value=chart]");
-		over.disabled = raw.buckets < 2;
-		over.textContent = raw.buckets < 2 ? "over time: the samples have no times" : raw.lanes_are_cpus ? "over time, by CPU" :
-			"over time, by thread";
+		over.disabled = !hasChart();
+		over.textContent = hasChart() ? "flame chart: threads over time" : "no flame chart: " + raw.chart;
 		ask.from = 0;
 		ask.to = Infinity;
 		ask.lane = -1;
@@ -455,7 +441,13 @@
 			$("help_button").setAttribute("aria-expanded", String(!$("help").hidden));
 		});
 		scroll.addEventListener("scroll", draw);
-		new ResizeObserver(() => (strip.draw(), toRoot(), say())).observe(scroll);
+		new ResizeObserver(() => {
+			strip.draw();
+			if (state.boxes.width && state.boxes.width !== wide())
+				rebuild();
+			toRoot();
+			say();
+		}).observe(scroll);
 		matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (strip.draw(), draw()));
 	}
 

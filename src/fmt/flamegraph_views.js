@@ -1,7 +1,10 @@
 /*
  * The same samples asked another way: functions with what they have themselves and with all that they called, callers
- * first, one function between its callers and its callees, and what each lane (a CPU or a thread) did over time. A
- * function is what has one name: inlined or not.
+ * first, one function between its callers and its callees, and what each thread did in the order of time. A function is
+ * what has one name: inlined or not.
+ *
+ * These views are laid out for a width: what is narrower than a pixel is not opened, and narrow neighbours are one box
+ * (SEVERAL). So boxes grow with pixels; a zoom lays out anew what it shows. Work is done in slices (Boxes.step).
  */
 "use strict";
 
@@ -19,8 +22,15 @@ function nameNumbers(event) {
 	return event.names;
 }
 
-/* What was sampled in each node itself, and with all below: of what is asked for. */
+/* What was sampled in each node itself, and with all below: of what is asked for. The last answer is remembered. */
 function nodeWeights(event, asked) {
+	const question = [asked.weight, asked.from, asked.to, asked.lane].join();
+	if (event.weights?.question !== question)
+		event.weights = { question, ...countWeights(event, asked) };
+	return event.weights;
+}
+
+function countWeights(event, asked) {
 	const takes = isAsked(event, asked), weight = rowWeight(event, asked.weight), n = event.depth.length;
 	const self = new Float64Array(n), samples = new Float64Array(n);
 	for (let k = 0; k < event.node.length; k++)
@@ -58,214 +68,398 @@ function flameFunctions(event, asked) {
 	return rows.filter(row => row.total > 0);
 }
 
-/* A tree of frames that paths are added to, whose children are found by a table of (parent, frame). */
-class FlameTrie {
-	constructor() {
-		this.n = 1;
-		this.room = 1024;
-		for (const name of ["frame", "parent", "next"])
-			this[name] = new Int32Array(this.room);
-		this.first = new Int32Array(this.room); /* of a node's children; 0: none, since 0 is the root */
-		this.total = new Float64Array(this.room);
-		this.self = new Float64Array(this.room);
-		this.table = new Int32Array(4 * this.room);
+/* Of each node the one that stands behind all that it called. */
+function nodeEnds(event) {
+	if (event.ends)
+		return event.ends;
+	const n = event.depth.length, ends = event.ends = new Int32Array(n);
+	for (let i = n - 1; i >= 0; i--) {
+		ends[i] = Math.max(ends[i], i + 1);
+		ends[event.parent[i]] = Math.max(ends[event.parent[i]], ends[i]);
+	}
+	return ends;
+}
+
+/* 1 of each node that a pattern finds, and of all that it called. */
+function foundNodes(event, pattern) {
+	const fits = event.raw.frames.name.map(pattern), found = new Uint8Array(event.depth.length);
+	for (let i = 1; i < found.length; i++)
+		found[i] = found[event.parent[i]] || fits[event.frame[i]] ? 1 : 0;
+	return found;
+}
+
+/* ---- callers first, and a function between callers and callees ---- */
+
+/*
+ * Opens boxes: a box is a set of nodes of the event with weights, and its children are the sets of those that are
+ * called by them (or call them) and have one frame. Sets wait in a pool, that of the next box at its end.
+ */
+class FlameGrower {
+	constructor(event, weights, boxes, width) {
+		const frames = event.raw.frames.name.length;
+		Object.assign(this, { event, weights, boxes, width, ends: nodeEnds(event), pool: new FlameSet(), part: new FlameSet(),
+			least: Infinity, seen: 0 });
+		/* By frame, of a set that is being parted. */
+		this.count = new Int32Array(frames);
+		this.place = new Int32Array(frames);
+		this.sum = new Float64Array(frames);
+		this.self = new Float64Array(frames);
 	}
 
-	hash(parent, frame) {
-		const mask = this.table.length - 1;
-		let at = (Math.imul(parent, 0x9e3779b1) ^ Math.imul(frame + 1, 0x85ebca6b)) >>> 0;
-		at = (at ^ at >>> 15) & mask;
-		while (this.table[at] && (this.parent[this.table[at]] !== parent || this.frame[this.table[at]] !== frame))
-			at = at + 1 & mask;
-		return at;
+	put(node, weight, frames) {
+		const frame = this.event.frame[node];
+		if (!this.count[frame]++)
+			frames.push(frame);
+		this.sum[frame] += weight;
+		this.self[frame] += this.weights.self[node];
+		this.part.add(node, weight);
+		this.seen++;
 	}
 
-	grow() {
-		this.room *= 2;
-		for (const name of ["frame", "parent", "next", "first", "total", "self"]) {
-			const larger = new this[name].constructor(this.room);
-			larger.set(this[name]);
-			this[name] = larger;
+	/* Parts the pool's last set, from `first` on. way: 0 by its own nodes, 1 by what they call, -1 by what calls them. */
+	take(first, way) {
+		const { ends, weights, event, pool } = this, frames = [];
+		this.part.n = 0;
+		for (let k = first; k < pool.n; k++) {
+			const node = pool.nodes[k], parent = event.parent[node];
+			if (way > 0)
+				for (let child = node + 1; child < ends[node]; child = ends[child])
+					weights.total[child] && this.put(child, weights.total[child], frames);
+			else if (!way || parent)
+				this.put(way ? parent : node, pool.weights[k], frames);
 		}
-		this.table = new Int32Array(4 * this.room);
-		for (let i = 1; i < this.n; i++)
-			this.table[this.hash(this.parent[i], this.frame[i])] = i;
+		return frames.sort((a, b) => this.sum[b] - this.sum[a] || a - b);
 	}
 
-	child(parent, frame) {
-		if (this.n === this.room)
-			this.grow();
-		const at = this.hash(parent, frame);
-		if (this.table[at])
-			return this.table[at];
-		const i = this.table[at] = this.n++;
-		this.frame[i] = frame;
-		this.parent[i] = parent;
-		this.next[i] = this.first[parent];
-		this.first[parent] = i;
-		return i;
+	/* Puts parts into the place of the set that they were made of: of these frames alone, that of the first at the end. */
+	keep(first, kept, frames) {
+		const { part, pool, place, event } = this;
+		let at = first;
+		for (const frame of frames)
+			place[frame] = -1;
+		for (let k = kept.length - 1; k >= 0; k--) {
+			place[kept[k]] = at;
+			at += this.count[kept[k]];
+		}
+		pool.grow(at);
+		pool.n = at;
+		for (let k = 0; k < part.n; k++) {
+			const frame = event.frame[part.nodes[k]];
+			if (place[frame] < 0)
+				continue;
+			pool.nodes[place[frame]] = part.nodes[k];
+			pool.weights[place[frame]++] = part.weights[k];
+		}
 	}
 
-	children(node) {
-		const list = [];
-		if (!this.next[this.first[node]])
-			return this.first[node] ? [this.first[node]] : list;
-		for (let i = this.first[node]; i; i = this.next[i])
-			list.push(i);
-		return list.sort((a, b) => this.total[b] - this.total[a] || this.frame[a] - this.frame[b]);
+	/* What stands in a box, from left to right; narrow ones are one. Beside the way to what is zoomed into no box opens. */
+	open(box, path) {
+		const { boxes, sum } = this, frames = this.take(box.first, box.way), next = box.onPath ? path[box.depth] : undefined;
+		if (box.onPath && !frames.includes(next)) {
+			box.inZoom = true;
+			this.least = boxes.total(box.i) / this.width;
+		}
+		const least = box.inZoom ? this.least : boxes.total(box.i) / this.width;
+		const fits = frame => sum[frame] >= least || frame === next;
+		const wide = frames.filter(fits), narrow = frames.filter(frame => !fits(frame));
+		let at = boxes.start[box.i];
+		const made = wide.map(frame => ({ frame, start: at, end: at += sum[frame], self: this.self[frame], n: this.count[frame],
+			up: box.i, depth: box.depth + 1, way: box.way || -1, inZoom: box.inZoom, onPath: frame === next }));
+		this.keep(box.first, wide, frames);
+		if (narrow.length)
+			made.push({ frame: SEVERAL, start: at, end: narrow.reduce((end, frame) => end + sum[frame], at), self: 0, n: 0,
+				up: box.i, frames: narrow });
+		for (const frame of frames)
+			this.count[frame] = sum[frame] = this.self[frame] = 0;
+		return made;
 	}
 
-	/* Adds boxes of all below the root, the heaviest first; by: 1 each further from the root's level, or -1. */
-	layOut(boxes, root, by) {
-		const todo = [], ups = [], at = []; /* at: by box, where its next child begins */
-		const put = (node, up) => {
-			const children = this.children(node);
-			at[up] = boxes.start[up];
-			for (let k = children.length - 1; k >= 0; k--) {
-				todo.push(children[k]);
-				ups.push(up);
-			}
-		};
-		put(0, root);
+	/* All that is wide enough below a box, whose set is the pool; by: 1 each further from the box's level, or -1. */
+	*grow(i, way, path, by) {
+		const { boxes, pool } = this;
+		let todo = this.open({ i, first: 0, way, depth: 0, onPath: true, inZoom: false }, path).reverse();
 		while (todo.length) {
-			const node = todo.pop(), up = ups.pop(), i = boxes.add(this.frame[node], boxes.level[up] + by, up, at[up]);
-			boxes.end[i] = at[up] += this.total[node];
-			boxes.self[i] = this.self[node];
-			put(node, i);
+			const box = todo.pop();
+			box.i = boxes.add(box.frame, boxes.level[box.up] + by, box.up, box.start);
+			boxes.end[box.i] = box.end;
+			boxes.self[box.i] = box.self;
+			if (box.frames)
+				boxes.parts.set(box.i, box.frames);
+			box.first = pool.n - box.n;
+			if (box.onPath || box.inZoom)
+				for (const child of this.open(box, path).reverse())
+					todo.push(child);
+			else
+				pool.n = box.first;
+			if (this.seen >= SLICE) {
+				yield this.seen;
+				this.seen = 0;
+			}
 		}
 	}
 }
 
-/* Callers first: each function that was sampled, above it who called it. */
-function flameInverted(event, asked) {
-	const weights = nodeWeights(event, asked), trie = new FlameTrie(), boxes = new Boxes(event, false);
-	for (let i = 1; i < weights.self.length; i++) {
-		if (!weights.self[i])
-			continue;
-		let at = 0;
-		for (let node = i; node; node = event.parent[node]) {
-			at = trie.child(at, event.frame[node]);
-			trie.total[at] += weights.self[i];
-		}
-		trie.self[at] += weights.self[i];
+/* Nodes with weights. */
+class FlameSet {
+	constructor() {
+		this.n = 0;
+		this.nodes = new Int32Array(1024);
+		this.weights = new Float64Array(1024);
 	}
-	const root = boxes.add(-1, 0, -1, 0);
+
+	grow(n) {
+		for (const name of ["nodes", "weights"])
+			while (this[name].length < n) {
+				const larger = new this[name].constructor(2 * this[name].length);
+				larger.set(this[name]);
+				this[name] = larger;
+			}
+	}
+
+	add(node, weight) {
+		if (this.n === this.nodes.length)
+			this.grow(this.n + 1);
+		this.nodes[this.n] = node;
+		this.weights[this.n++] = weight;
+	}
+}
+
+/* Callers first: each function that was sampled, above it who called it. path: of what is zoomed into. */
+function flameInverted(event, asked, path = [], width = Infinity) {
+	const weights = nodeWeights(event, asked), boxes = new Boxes(event, false), root = boxes.add(-1, 0, -1, 0);
+	const grower = new FlameGrower(event, weights, boxes, width);
 	boxes.all = boxes.end[root] = weights.total[0];
 	boxes.self[root] = weights.self[0];
 	boxes.inverted = true;
-	trie.layOut(boxes, root, 1);
+	boxes.width = width;
+	for (let i = 1; i < weights.self.length; i++)
+		if (weights.self[i])
+			grower.pool.add(i, weights.self[i]);
+	boxes.sumOf = found => found.reduce((sum, fits, i) => fits ? sum + weights.self[i] : sum, 0);
+	boxes.work = grower.grow(root, 0, path, 1);
 	return boxes;
+}
+
+/* Nodes of a function that it did not call itself. */
+function outermostNodes(event, number) {
+	const { of } = nameNumbers(event), ends = nodeEnds(event), nodes = [];
+	for (let i = 1; i < event.depth.length;) {
+		const is = of[event.frame[i]] === number;
+		if (is)
+			nodes.push(i);
+		i = is ? ends[i] : i + 1;
+	}
+	return nodes;
 }
 
 /*
  * A function, by the number of its name, between its callers (at lower levels) and its callees. A stack in which it is
- * several times counts once, by the outermost.
+ * several times counts once, by the outermost. path: of what is zoomed into: callers are -1 - frame.
  */
-function flameSandwich(event, asked, number) {
-	const { of } = nameNumbers(event), weights = nodeWeights(event, asked), n = event.depth.length;
-	const callers = new FlameTrie(), callees = new FlameTrie(), boxes = new Boxes(event, false);
-	const place = new Int32Array(n).fill(-1); /* in the tree of callees; -1: not below the function */
-	let frame = -1, total = 0, self = 0;
-	for (let i = 1; i < n; i++) {
-		const within = place[event.parent[i]];
-		if (within >= 0) {
-			place[i] = callees.child(within, event.frame[i]);
-			callees.total[place[i]] += weights.total[i];
-			callees.self[place[i]] += weights.self[i];
-		} else if (of[event.frame[i]] === number && weights.total[i]) {
-			place[i] = 0;
-			frame = frame < 0 ? event.frame[i] : frame;
-			total += weights.total[i];
-			self += weights.self[i];
-			for (let node = event.parent[i], at = 0; node; node = event.parent[node]) {
-				at = callers.child(at, event.frame[node]);
-				callers.total[at] += weights.total[i];
-			}
-		}
-	}
-	boxes.middle = depthOf(callers);
-	const root = boxes.add(frame, boxes.middle, -1, 0);
-	boxes.end[root] = total;
-	boxes.self[root] = self;
+function flameSandwich(event, asked, number, path = [], width = Infinity) {
+	const weights = nodeWeights(event, asked), boxes = new Boxes(event, false), ends = nodeEnds(event);
+	const nodes = outermostNodes(event, number).filter(node => weights.total[node]);
+	boxes.middle = nodes.reduce((most, node) => Math.max(most, event.depth[node] - 1), 0);
 	boxes.all = weights.total[0];
-	callees.layOut(boxes, root, 1);
-	boxes.firstCaller = boxes.n;
-	callers.layOut(boxes, root, -1);
-	for (let level = 0; level < boxes.levels.length; level++)
-		boxes.levels[level] ??= [];
+	boxes.width = width;
+	const root = boxes.add(nodes.length ? event.frame[nodes[0]] : -1, boxes.middle, -1, 0);
+	for (const node of nodes) {
+		boxes.end[root] += weights.total[node];
+		boxes.self[root] += weights.self[node];
+	}
+	boxes.sumOf = found => nodes.reduce((sum, node) => {
+		if (found[node])
+			return sum + weights.total[node];
+		for (let i = node; i < ends[node]; i++)
+			sum += found[i] ? weights.self[i] : 0;
+		return sum;
+	}, 0);
+	boxes.work = growSandwich(event, weights, boxes, nodes, path);
 	return boxes;
 }
 
-function depthOf(trie) {
-	const depth = new Int32Array(trie.n);
-	let most = 0;
-	for (let i = 1; i < trie.n; i++)
-		most = Math.max(most, depth[i] = depth[trie.parent[i]] + 1);
-	return most;
+function *growSandwich(event, weights, boxes, nodes, path) {
+	for (const [way, frames] of [[1, path], [-1, path.map(frame => -1 - frame)]]) {
+		const grower = new FlameGrower(event, weights, boxes, boxes.width);
+		for (const node of nodes)
+			grower.pool.add(node, weights.total[node]);
+		if (way < 0)
+			boxes.firstCaller = boxes.n;
+		if (!path.length || frames[0] >= 0)
+			yield* grower.grow(0, way, frames, way);
+	}
 }
 
-/* The numbers of rows, lane by lane and in each by bucket of time; within a bucket they stay in the order of the walk. */
-function rowsByTime(event, buckets, placeOf) {
-	const n = event.node.length, first = new Int32Array(Math.max(1, event.raw.lanes.length) * buckets + 1);
-	for (let k = 0; k < n; k++)
-		first[placeOf(k) + 1]++;
-	for (let i = 1; i < first.length; i++)
-		first[i] += first[i - 1];
-	const order = new Int32Array(n);
-	for (let k = 0; k < n; k++)
-		order[first[placeOf(k)]++] = k;
-	return order;
+/* ---- flame chart ---- */
+
+/* The spans of a recording as numbers: times in us after the first sample; `first`: of each lane, and behind the last. */
+function chartSpans(event) {
+	if (event.spans)
+		return event.spans;
+	const raw = event.raw.chart, n = raw.node.length, first = [0];
+	const spans = { first, begin: new Float64Array(n), end: new Float64Array(n), node: new Int32Array(n), several: raw.several };
+	for (const count of raw.spans) {
+		let at = first[first.length - 1], time = 0, node = 0;
+		for (const last = at + count; at < last; at++) {
+			spans.begin[at] = time += raw.gap[at];
+			spans.end[at] = time += raw.length[at];
+			spans.node[at] = node += raw.node[at];
+		}
+		first.push(at);
+	}
+	event.spans = spans;
+	return spans;
+}
+
+/* The innermost node that both are, or are called by. */
+function commonNode(event, a, b) {
+	while (a !== b)
+		if (event.depth[a] >= event.depth[b])
+			a = event.parent[a];
+		else
+			b = event.parent[b];
+	return a;
+}
+
+/* Times that the chart is of, in us: of all spans, or of the buckets that are asked for. */
+function chartTimes(event, asked) {
+	const spans = chartSpans(event), bucket = event.raw.bucket_ns / 1000, times = { from: Infinity, to: -Infinity };
+	for (let lane = 0; lane + 1 < spans.first.length; lane++)
+		if (spans.first[lane] < spans.first[lane + 1]) {
+			times.from = Math.min(times.from, spans.begin[spans.first[lane]]);
+			times.to = Math.max(times.to, spans.end[spans.first[lane + 1] - 1]);
+		}
+	if (times.from > times.to)
+		return { from: 0, to: 0 };
+	if (asked.to !== Infinity) {
+		times.from = Math.max(times.from, Math.round(asked.from * bucket));
+		times.to = Math.min(times.to, Math.round((asked.to + 1) * bucket));
+	}
+	return times;
+}
+
+/* Spans as boxes: those that go on are one; a gap closes what is open. */
+class ChartLane {
+	constructor(event, boxes, head) {
+		Object.assign(this, { event, boxes, open: [head], nodes: [0], base: boxes.level[head], deepest: 0, x: -Infinity });
+	}
+
+	close(level) {
+		for (; this.open.length > level; this.nodes.pop())
+			this.boxes.end[this.open.pop()] = this.x;
+	}
+
+	/* several: the node is what stacks have in common. */
+	add({ node, several, begin, end }) {
+		const { event, boxes, open, nodes } = this, todo = [];
+		if (begin > this.x)
+			this.close(1);
+		this.x = begin;
+		for (; node && nodes[event.depth[node]] !== node; node = event.parent[node])
+			todo.push(node);
+		const depth = event.depth[node] + 1;
+		this.close(several && !todo.length && nodes[depth] === SEVERAL ? depth + 1 : depth);
+		while (todo.length) {
+			nodes.push(node = todo.pop());
+			open.push(boxes.add(event.frame[node], this.base + open.length, open[open.length - 1], begin, node));
+		}
+		if (several && nodes[nodes.length - 1] !== SEVERAL) {
+			nodes.push(SEVERAL);
+			open.push(boxes.add(SEVERAL, this.base + open.length, open[open.length - 1], begin));
+		}
+		this.deepest = Math.max(this.deepest, open.length - 1);
+		this.x = end;
+	}
 }
 
 /*
- * Time on x, in buckets; lane below lane, each with a box of its own at its head. What was sampled in a bucket fills it,
- * in the order of the walk; what goes on in the next bucket is one box.
+ * What each thread did in the order of time, in us; lane below lane, each with a box of its own at its head. Neighbours
+ * within a pixel are one, with what their stacks have in common. path: see ChartBoxes.
  */
-function flameChart(event, asked) {
-	const rows = event.raw.rows, buckets = Math.max(1, event.raw.buckets), takes = isAsked(event, asked);
-	const laneOf = k => rows.lane ? rows.lane[k] : 0, placeOf = k => laneOf(k) * buckets + (rows.bucket ? rows.bucket[k] : 0);
-	const order = rowsByTime(event, buckets, placeOf).filter(takes), boxes = new Boxes(event, false);
-	const weight = rowWeight(event, "samples");
-	const sums = new Float64Array(Math.max(1, event.raw.lanes.length) * buckets), root = boxes.add(-1, 0, -1, asked.from);
-	let open = [], nodes = [], lane = -1, base = 0, x = asked.from, deepest = 0;
-	const close = level => {
-		while (open.length > level) {
-			boxes.end[open.pop()] = x;
-			nodes.pop();
-		}
-	};
+function flameChart(event, asked, path = [], width = Infinity) {
+	const boxes = new ChartBoxes(event, false), spans = chartSpans(event), times = chartTimes(event, asked);
+	const root = boxes.add(-1, 0, -1, times.from), lane = asked.lane < 0 || event.raw.lanes_are_cpus ? -1 :
+		event.raw.chart.lanes.indexOf(event.raw.lanes[asked.lane]);
 	boxes.heads = [];
-	boxes.end[root] = boxes.all = Math.min(asked.to + 1, buckets);
-	boxes.all -= asked.from;
-	order.forEach(k => sums[placeOf(k)] += weight(k));
-	for (const k of order) {
-		const place = placeOf(k), bucket = place % buckets, todo = [];
-		if (laneOf(k) !== lane) {
-			close(0);
-			base = lane < 0 ? 1 : base + deepest + 1;
-			[lane, deepest, x] = [laneOf(k), 0, bucket];
-			open = [boxes.add(-1 - lane, base, root, asked.from)];
-			nodes = [0];
-			boxes.heads.push(open[0]);
-		} else if (bucket > x + 1e-9) {
-			close(1);
-			x = bucket;
-		}
-		let node = event.node[k];
-		for (; node && nodes[event.depth[node]] !== node; node = event.parent[node])
-			todo.push(node);
-		close(event.depth[node] + 1);
-		while (todo.length) {
-			nodes.push(node = todo.pop());
-			open.push(boxes.add(event.frame[node], base + nodes.length - 1, open[open.length - 1], x, node));
-		}
-		deepest = Math.max(deepest, nodes.length - 1);
-		const part = weight(k) / sums[place];
-		boxes.self[open[open.length - 1]] += part;
-		x = Math.abs(x + part - Math.round(x + part)) < 1e-9 ? Math.round(x + part) : x + part;
-	}
-	close(0);
-	for (const head of boxes.heads)
-		boxes.end[head] = boxes.end[root];
+	boxes.end[root] = times.to;
+	boxes.all = times.to - times.from;
+	boxes.width = width;
+	boxes.sumOf = found => {
+		let sum = 0;
+		for (let k = 0; k < spans.node.length; k++)
+			if (found[spans.node[k]])
+				sum += Math.max(0, Math.min(spans.end[k], times.to) - Math.max(spans.begin[k], times.from));
+		return sum;
+	};
+	boxes.work = growChart(event, boxes, { ...times, lane, zoom: path.length ? { from: path[2], to: path[3] } : times });
 	return boxes;
+}
+
+/* Neighbours with no pixel between their ends become one; what is not zoomed into has larger pixels. */
+function *growChart(event, boxes, { from, to, lane, zoom }) {
+	const spans = chartSpans(event), pixel = (zoom.to - zoom.from) / boxes.width, outside = (to - from) / boxes.width;
+	let seen = 0, base = 1;
+	for (let at = 0; at + 1 < spans.first.length; at++) {
+		if (lane >= 0 && lane !== at)
+			continue;
+		const head = boxes.add(-1 - at, base, 0, from), row = new ChartLane(event, boxes, head);
+		let now = null;
+		boxes.heads.push(head);
+		boxes.end[head] = to;
+		for (let k = spans.first[at]; k < spans.first[at + 1]; k++) {
+			const begin = Math.max(spans.begin[k], from), end = Math.min(spans.end[k], to), node = spans.node[k];
+			const several = spans.several ? spans.several[k] === 1 : false, before = boxes.n;
+			if (begin >= end)
+				continue;
+			const inside = now && end > zoom.from && now.begin < zoom.to;
+			if (now && end - now.begin <= (inside ? pixel : outside)) {
+				const common = commonNode(event, now.node, node);
+				seen += event.depth[now.node] + event.depth[node] - 2 * event.depth[common];
+				now.several ||= several || node !== now.node;
+				Object.assign(now, { node: common, end });
+			} else {
+				if (now)
+					row.add(now);
+				now = { node, several, begin, end };
+			}
+			seen += 1 + boxes.n - before;
+			if (seen >= SLICE) {
+				yield seen;
+				seen = 0;
+			}
+		}
+		if (now)
+			row.add(now);
+		row.close(1);
+		base += row.deepest + 1;
+	}
+}
+
+/* A box of the chart is found again by its lane, its depth there and its time: [ lane, depth, from, to ]. */
+class ChartBoxes extends Boxes {
+	laneOf(i) {
+		let k = 0;
+		while (k + 1 < this.heads.length && this.level[this.heads[k + 1]] <= this.level[i])
+			k++;
+		return k;
+	}
+
+	path(i) {
+		const lane = this.laneOf(i);
+		return i ? [lane, this.level[i] - this.level[this.heads[lane]], this.start[i], this.end[i]] : [];
+	}
+
+	find([lane, depth, from, to]) {
+		const head = this.heads[lane], level = this.level[head] + depth;
+		const found = head !== undefined && depth >= 0 ? this.at(level, (from + to) / 2) : -1;
+		return found >= 0 && this.laneOf(found) === lane ? found : 0;
+	}
+
+	name(i) {
+		return this.frame[i] < 0 && i && this.frame[i] !== SEVERAL ? this.event.raw.chart.lanes[-1 - this.frame[i]] : super.name(i);
+	}
+
+	beside(i, by) {
+		return i && this.up[i] === 0 ? this.heads[this.heads.indexOf(i) + by] ?? -1 : super.beside(i, by);
+	}
 }

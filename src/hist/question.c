@@ -739,6 +739,7 @@ static void choose_facts(struct question *question)
 	    (question->chains && query->chain.key != CHAIN_BY_FUNCTION))
 		private->want |= SYM_LINES;
 	question->shape.by_function = asks_of_functions(question);
+	question->shape.in_order = query->needs & NEED_ORDER;
 	question->shape.time_quantum_ns = query->time_quantum_ns;
 	if (question->shape.facts & FACT(TRACE))
 		question->shape.trace = (struct trace_pieces){ .fields = private->trace_fields.s,
@@ -915,6 +916,7 @@ struct profile_options question_profile(const struct question *question, unsigne
 
 	options.session.replay.data_maps |= query->mem_mode;
 	options.shape.by_function &= live && !whole;
+	options.shape.in_order &= !live && !whole;
 	if (whole) {
 		/* Live branches are too many for cells with all facts. Other questions have the same filters. */
 		options.shape.facts |= live && options.shape.branches ? filter_facts(&query->filters) :

@@ -35,6 +35,8 @@ struct stack_maker {
 	size_t n_group_of, cap_group_of;
 	struct index group_ix;
 	struct row_set lanes; /* CPU, or FACT_TID */
+	/* of spans: by cell of the event's sample_order */
+	uint32_t *ordered_nodes; /* UINT32_MAX: left out; numbers as nodes have at the end */
 };
 
 /* ---- frames ---- */
@@ -413,21 +415,24 @@ static uint32_t lane_of(struct stack_maker *maker, size_t cell)
 	return row_set_intern(&maker->lanes, &value);
 }
 
-static uint32_t lane_text(struct stack_maker *maker, uint64_t value)
+static uint32_t cpu_text(struct stack_maker *maker, uint64_t value)
+{
+	str_reset(&maker->text);
+	if (value == UINT64_MAX)
+		str_add(&maker->text, "CPU not known");
+	else
+		str_addf(&maker->text, "CPU %llu", (unsigned long long)value);
+	return add_text(maker);
+}
+
+static uint32_t thread_text(struct stack_maker *maker, uint64_t value)
 {
 	const struct table *table = maker->table;
 
 	str_reset(&maker->text);
-	if (maker->tree->lanes_are_cpus) {
-		if (value == UINT64_MAX)
-			str_add(&maker->text, "CPU not known");
-		else
-			str_addf(&maker->text, "CPU %llu", (unsigned long long)value);
-	} else {
-		str_addf(&maker->text, "%d ", task_names_number(value));
-		if (table->profile->tasks)
-			add_comm(maker, task_names_comm(table->profile->tasks, value));
-	}
+	str_addf(&maker->text, "%d ", task_names_number(value));
+	if (table->profile->tasks)
+		add_comm(maker, task_names_comm(table->profile->tasks, value));
 	return add_text(maker);
 }
 
@@ -452,11 +457,14 @@ static int by_value(const void *pa, const void *pb)
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
-/* Chooses the lanes with most samples, by number, and one for the rest. The new number of each: the caller frees it. */
-static uint32_t *choose_lanes(struct stack_maker *maker, const uint64_t *n_samples)
+/*
+ * Chooses those of the lanes with most samples, by number: `kept` of them in the order of their values, and then the
+ * others. The new number of each: the caller frees it.
+ */
+static uint32_t *choose_lanes(struct stack_maker *maker, const uint64_t *n_samples, size_t kept, uint32_t *names,
+			      uint32_t (*text)(struct stack_maker *maker, uint64_t value))
 {
-	struct stack_tree *tree = maker->tree;
-	size_t n = maker->lanes.n, kept = n > STACK_LANES ? STACK_LANES - 1 : n;
+	size_t n = maker->lanes.n;
 	struct lane_order *order = xcalloc(n + 1, sizeof(*order));
 	uint32_t *number = xcalloc(n + 1, sizeof(*number));
 
@@ -464,17 +472,10 @@ static uint32_t *choose_lanes(struct stack_maker *maker, const uint64_t *n_sampl
 		order[i] = (struct lane_order){ *row_set_at(&maker->lanes, (uint32_t)i), n_samples[i], (uint32_t)i };
 	qsort(order, n, sizeof(*order), most_samples_first);
 	qsort(order, kept, sizeof(*order), by_value);
-	tree->lanes = xcalloc(kept + 1, sizeof(*tree->lanes));
 	for (size_t i = 0; i < n; i++) {
 		number[order[i].number] = (uint32_t)(i < kept ? i : kept);
 		if (i < kept)
-			tree->lanes[i] = lane_text(maker, order[i].value);
-	}
-	tree->n_lanes = kept;
-	if (kept < n) {
-		str_reset(&maker->text);
-		str_addf(&maker->text, "%zu others", n - kept);
-		tree->lanes[tree->n_lanes++] = add_text(maker);
+			names[i] = text(maker, order[i].value);
 	}
 	free(order);
 	return number;
@@ -507,12 +508,20 @@ static void make_row(struct stack_maker *maker, size_t cell, uint32_t *lane)
 static void set_lanes(struct stack_maker *maker, const uint32_t *lanes)
 {
 	struct stack_tree *tree = maker->tree;
-	uint64_t *n_samples = xcalloc(maker->lanes.n + 1, sizeof(*n_samples));
+	const size_t n = maker->lanes.n, kept = n > STACK_LANES ? STACK_LANES - 1 : n;
+	uint64_t *n_samples = xcalloc(n + 1, sizeof(*n_samples));
 	uint32_t *number;
 
 	for (size_t i = 0; i < tree->n_rows; i++)
 		n_samples[lanes[i]] += tree->rows[i].n_samples;
-	number = choose_lanes(maker, n_samples);
+	tree->lanes = xcalloc(kept + 1, sizeof(*tree->lanes));
+	tree->n_lanes = kept;
+	number = choose_lanes(maker, n_samples, kept, tree->lanes, tree->lanes_are_cpus ? cpu_text : thread_text);
+	if (kept < n) {
+		str_reset(&maker->text);
+		str_addf(&maker->text, "%zu others", n - kept);
+		tree->lanes[tree->n_lanes++] = add_text(maker);
+	}
 	for (size_t i = 0; i < tree->n_rows; i++)
 		tree->rows[i].lane = (uint16_t)number[lanes[i]];
 	free(n_samples);
@@ -648,6 +657,95 @@ static void finish_rows(struct stack_maker *maker, const uint32_t *of_node)
 	join_rows(tree);
 }
 
+/* ---- spans ---- */
+
+/* The event's samples in the order of time; NULL: there are none, and the tree says why. */
+static const struct sample_order *order_of(struct stack_maker *maker, const struct data_event *event)
+{
+	const struct profile *profile = maker->table->profile;
+	const struct sample_order *order = profile->events[event->index]->order;
+	struct str *why = &maker->tree->no_spans;
+
+	if (!order && !maker->table->session->reader)
+		str_add(why, "a live profile keeps no order of its samples");
+	else if (!order)
+		str_add(why, "pstat report --flamegraph of the recording has it");
+	else if (event->counted)
+		str_add(why, "the recording has counts of samples, without their times");
+	else if (profile->order_failed.len)
+		str_add(why, profile->order_failed.s);
+	else if (!order->row.n_records)
+		str_add(why, "the samples have no times");
+	return why->len ? NULL : order;
+}
+
+/* Looks for the nodes of all that was sampled, which rows have made, before they are numbered anew. */
+static void find_ordered_nodes(struct stack_maker *maker, const struct sample_order *order)
+{
+	const struct cells *cells = maker->cells;
+
+	maker->ordered_nodes = xcalloc(order->cells.n + 1, sizeof(*maker->ordered_nodes));
+	maker->cells = &order->cells;
+	for (size_t i = 0; i < order->cells.n; i++)
+		maker->ordered_nodes[i] =
+			table_takes_cell(maker->table, maker->cells, i) ? cell_node(maker, i) : UINT32_MAX;
+	maker->cells = cells;
+}
+
+/* The lane of each cell; one that is n_threads or more has none. The caller frees them. */
+static uint32_t *choose_threads(struct stack_maker *maker, const struct sample_order *order, struct str *err)
+{
+	uint32_t *lanes = xcalloc(order->cells.n + 1, sizeof(*lanes)), *number;
+	struct ordered_sample sample;
+	struct spill_reader reader;
+	uint64_t *n_samples;
+	size_t n, kept;
+
+	row_set_init(&maker->lanes, 1);
+	for (size_t i = 0; i < order->cells.n; i++) {
+		const uint64_t thread = cell_fact(&order->cells, i, FACT_TID);
+
+		lanes[i] = row_set_intern(&maker->lanes, &thread);
+	}
+	n = maker->lanes.n;
+	kept = n < STACK_LANES ? n : STACK_LANES;
+	n_samples = xcalloc(n + 1, sizeof(*n_samples));
+	spill_read(&reader, &maker->table->profile->spill, &order->row);
+	while (sample_order_next(&reader, &sample, err) > 0)
+		n_samples[lanes[sample.cell]] += maker->ordered_nodes[sample.cell] != UINT32_MAX;
+	maker->tree->threads = xcalloc(kept + 1, sizeof(*maker->tree->threads));
+	maker->tree->n_threads = kept;
+	maker->tree->n_threads_left_out = n - kept;
+	number = choose_lanes(maker, n_samples, kept, maker->tree->threads, thread_text);
+	for (size_t i = 0; i < order->cells.n; i++)
+		lanes[i] = number[lanes[i]];
+	free(number);
+	free(n_samples);
+	row_set_release(&maker->lanes);
+	return lanes;
+}
+
+static void make_spans(struct stack_maker *maker, const struct sample_order *order, const uint32_t *of_node)
+{
+	struct stack_tree *tree = maker->tree;
+	uint32_t *lanes = choose_threads(maker, order, &tree->no_spans);
+	struct ordered_sample sample;
+	struct spill_reader reader;
+
+	stack_spans_init(&tree->spans, tree->nodes, tree->n_threads, STACK_SPANS);
+	spill_read(&reader, &maker->table->profile->spill, &order->row);
+	while (!tree->no_spans.len && sample_order_next(&reader, &sample, &tree->no_spans) > 0) {
+		const uint32_t node = maker->ordered_nodes[sample.cell], lane = lanes[sample.cell];
+		const struct stack_span span = { .lane = lane, .begin_ns = sample.begin_ns, .end_ns = sample.end_ns,
+						 .node = node == UINT32_MAX ? 0 : of_node[node] };
+
+		if (node != UINT32_MAX && lane < tree->n_threads)
+			stack_spans_add(&tree->spans, &span, sample.reaches_back);
+	}
+	stack_spans_end(&tree->spans);
+	free(lanes);
+}
+
 /* ---- the whole ---- */
 
 static void maker_init(struct stack_maker *maker, struct table *table, const struct hist *hist, size_t member,
@@ -657,6 +755,7 @@ static void maker_init(struct stack_maker *maker, struct table *table, const str
 	const struct data_event *event = session->recording->events->v[hist->event->index + member];
 	struct stack_tree *tree = xcalloc(1, sizeof(*tree));
 
+	str_init(&tree->no_spans);
 	*maker = (struct stack_maker){
 		.tree = tree, .table = table, .cells = hist->cells[member], .options = options, .text = STR_INIT,
 	};
@@ -687,19 +786,27 @@ static void maker_release(struct stack_maker *maker)
 	free(maker->lists);
 	free(maker->stack_samples);
 	free(maker->location_samples);
+	free(maker->ordered_nodes);
 }
 
 struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, size_t member,
 				  const struct stack_tree_options *options)
 {
+	const size_t event = hist->event->index + member;
+	const struct sample_order *order;
 	struct stack_maker maker;
 	uint32_t *number;
 
 	maker_init(&maker, table, hist, member, options);
 	make_rows(&maker);
+	order = order_of(&maker, table->session->recording->events->v[event]);
+	if (order)
+		find_ordered_nodes(&maker, order);
 	number = number_nodes(maker.tree);
 	move_nodes(maker.tree, number);
 	finish_rows(&maker, number);
+	if (order)
+		make_spans(&maker, order, number);
 	free(number);
 	place_frames(&maker);
 	maker_release(&maker);
@@ -716,6 +823,9 @@ void stack_tree_free(struct stack_tree *tree)
 	free(tree->rows);
 	free(tree->groups);
 	free(tree->lanes);
+	stack_spans_release(&tree->spans);
+	free(tree->threads);
+	str_release(&tree->no_spans);
 	free(tree);
 }
 

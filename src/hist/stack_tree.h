@@ -5,12 +5,13 @@
  *   recorded stack --> node (outermost frame first), nodes in the order of a walk: depth says the rest
  *   cell --> row: node, group (what -s tells apart beside code), lane (CPU or thread), bucket of time
  *
- * Costs grow with distinct stacks and, where times are asked for, with STACK_BUCKETS, never with samples alone. Read
- * by including hist.h.
+ * Costs grow with distinct stacks and, where times are asked for, with STACK_BUCKETS, never with samples alone; memory,
+ * too, where spans are asked for, for which all samples are gone through. Read by including hist.h.
  */
 #ifndef PSTAT_STACK_TREE_H
 #define PSTAT_STACK_TREE_H
 
+#include "hist/stack_spans.h"
 #include "profile/profile.h"
 
 struct table;
@@ -52,6 +53,7 @@ struct stack_tree_row {
 enum {
 	STACK_BUCKETS = 256, /* at most */
 	STACK_LANES = 64, /* at most: the last one has the rest */
+	STACK_SPANS = 100000, /* at most */
 };
 struct stack_tree {
 	struct text_index *texts;
@@ -71,6 +73,10 @@ struct stack_tree {
 	uint64_t bucket_ns, start_ns; /* width, and where the first begins on the recording's clock */
 	uint64_t n_samples, period; /* sums of the rows */
 	bool is_time; /* the event's samples are times in ns, all of them or those off the CPU */
+	struct stack_spans spans; /* by thread; the table's format has NEED_ORDER */
+	uint32_t *threads; /* numbers of texts, by lane of the spans */
+	size_t n_threads, n_threads_left_out; /* of more than STACK_LANES those with fewest samples have no lane */
+	struct str no_spans; /* why there are none; "": there are */
 };
 /* Makes the tree of one member of a hist. The table must stay; the caller frees it. */
 struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, size_t member,

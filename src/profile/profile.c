@@ -47,6 +47,8 @@ static int make(struct profile **profile, const struct profile_options *options,
 	if (options->shape.trace.fields)
 		made->options.shape.trace.fields = made->trace_fields = xstrdup(options->shape.trace.fields);
 	made->bucket_ns = FIRST_BUCKET_NS;
+	spill_init(&made->spill);
+	str_init(&made->order_failed);
 	code = reader ? session_init(&made->session, reader, &made->options.session, err)
 		      : session_init_live(&made->session, recording, source, &made->options.session, err);
 	if (!code)
@@ -97,6 +99,7 @@ void profile_free(struct profile *profile)
 		forget_coarse(profile->events[i], 0);
 		free(profile->events[i]->coarse);
 		cells_release(&profile->events[i]->cells);
+		sample_order_free(profile->events[i]->order);
 		free(profile->events[i]);
 	}
 	free(profile->events);
@@ -106,6 +109,8 @@ void profile_free(struct profile *profile)
 	free(profile->kept_stacks.v);
 	task_names_free(profile->tasks);
 	thread_counts_release(&profile->thread_counts);
+	spill_release(&profile->spill);
+	str_release(&profile->order_failed);
 	filters_free(profile->filters);
 	session_release(&profile->session);
 	free(profile);
@@ -433,6 +438,8 @@ static void keep_facts(struct collect *collect)
 		profile->texts = texts_new();
 		profile->trace_texts = trace_texts_new(&profile->session, &profile->options.shape.trace);
 	}
+	if (profile->options.shape.in_order)
+		kept |= SAMPLE_ORDER_FACTS;
 	if (kept & (1ULL << FACT_PID | 1ULL << FACT_TID) && !profile->tasks)
 		profile->tasks = task_names_new();
 	choose_facts(collect, kept);
@@ -448,6 +455,7 @@ static void make_events(struct profile *profile)
 		struct profile_event *event = xcalloc(1, sizeof(*event));
 
 		cells_init(&event->cells, profile->options.shape.facts);
+		event->order = profile->options.shape.in_order ? sample_order_new() : NULL;
 		profile->events[profile->n_events] = event;
 	}
 }
@@ -533,6 +541,9 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 		add_branches(collect, event, sample, taken);
 		return;
 	}
+	if (event->order && taken && !share->event->counted && !collect->profile->order_failed.len)
+		sample_order_add(event->order, &collect->profile->spill, collect->facts, sample, share,
+				 &collect->profile->order_failed);
 	if (collect->profile->options.shape.weights) /* memory samples are worth their latency */
 		values.period = values.weight ? values.weight : 1;
 	add_to(collect, event, sample, taken, &values);

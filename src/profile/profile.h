@@ -15,6 +15,7 @@
 
 #include "replay/replay.h"
 #include "profile/sample_cells.h"
+#include "profile/sample_spill.h"
 #include "sym/sym.h"
 #include "unwind/unwind.h"
 
@@ -403,6 +404,21 @@ static inline uint64_t sample_latency(uint64_t period, uint64_t parallelism)
 {
 	return period * 1000 / parallelism;
 }
+
+/* ---- sample_order.c: an event's samples in the order of time ---- */
+
+struct sample_order {
+	struct cells cells; /* what samples were of: thread, stack, location and state, without sums */
+	struct spill_row row;
+};
+struct ordered_sample {
+	uint32_t cell;
+	uint64_t begin_ns, end_ns; /* the time that it stands for */
+	bool reaches_back; /* to the thread's sample before it: how long that was is not known, begin_ns is end_ns */
+};
+/* 1; 0: there are no more; a negative errno with a sentence. The reader: spill_read(of profile->spill, order->row). */
+int sample_order_next(struct spill_reader *reader, struct ordered_sample *sample, struct str *err);
+
 /* An event's samples. */
 struct profile_event {
 	struct cells cells; /* of those that all filters by sample let through */
@@ -415,6 +431,7 @@ struct profile_event {
 	} **coarse;
 	size_t n_coarse, cap_coarse;
 	uint64_t coarse_samples;
+	struct sample_order *order; /* of the cells' samples that have a time; NULL: not kept */
 };
 
 /* ---- trace_texts.c: the text of FACT_TRACE, in pieces ---- */
@@ -445,6 +462,7 @@ struct profile_shape {
 	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
 	size_t stacks_max; /* distinct ones of FACT_STACK; samples of others are in totals alone; 0: no limit */
 	struct trace_pieces trace; /* of FACT_TRACE */
+	bool in_order; /* sample_order, which needs a temporary file where the samples are many */
 };
 /* Facts of a profile that is to answer all that cells can. */
 #define PROFILE_WHOLE                                                                                                  \
@@ -475,6 +493,8 @@ struct profile {
 	struct thread_counts thread_counts;
 	struct collect *collect; /* while it is read */
 	uint64_t decay_carry; /* of profile_compact */
+	struct sample_spill spill; /* of sample_order */
+	struct str order_failed; /* why the order of the samples is not complete; "": it is */
 	struct trace_texts *trace_texts; /* makes the texts of FACT_TRACE; NULL: not kept */
 	char *trace_fields; /* of options.shape.trace */
 	struct kept_stacks { /* where options.shape.stacks_max is not 0 */

@@ -117,7 +117,7 @@ static bool is_cell(const struct cells *cells, size_t i, const uint32_t *ids)
 	return true;
 }
 
-static void add_ids(struct cells *cells, const uint32_t *ids, const struct cell_values *values)
+static size_t add_ids(struct cells *cells, const uint32_t *ids, const struct cell_values *values)
 {
 	uint64_t hash = hash_ids(ids, cells->n_facts);
 	struct cell_values *sum = NULL;
@@ -138,15 +138,16 @@ static void add_ids(struct cells *cells, const uint32_t *ids, const struct cell_
 	sum->n_samples += values->n_samples;
 	sum->period += values->period;
 	sum->weight += values->weight;
+	return (size_t)(sum - cells->values);
 }
 
-void cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values)
+size_t cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values)
 {
 	uint32_t ids[FACTS];
 
 	for (unsigned c = 0; c < cells->n_facts; c++)
 		ids[c] = id_of(&cells->columns[c], facts[cells->columns[c].fact]);
-	add_ids(cells, ids, values);
+	return add_ids(cells, ids, values);
 }
 
 /* ---- all at once ---- */

@@ -68,8 +68,8 @@ struct cells {
 };
 void cells_init(struct cells *cells, uint64_t facts); /* bits 1 << FACT_* */
 void cells_release(struct cells *cells);
-/* facts: all FACTS of them; those not kept are ignored. */
-void cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values);
+/* The number of the cell. facts: all FACTS of them; those not kept are ignored. */
+size_t cells_add(struct cells *cells, const uint64_t *facts, const struct cell_values *values);
 /* A cell's value of a fact; 0: it is not kept. */
 uint64_t cell_fact(const struct cells *cells, size_t cell, enum sample_fact fact);
 static inline bool cells_have(const struct cells *cells, enum sample_fact fact)

@@ -192,4 +192,12 @@ const char *session_arch(struct session *session);
 /* Opens session->unwind when the first sample needs it. */
 bool session_unwinds(struct session *session);
 
+/* ---- sample_order.c ---- */
+#define SAMPLE_ORDER_FACTS (1ULL << FACT_TID | 1ULL << FACT_STACK | 1ULL << FACT_LOCATION | 1ULL << FACT_STATE)
+struct sample_order *sample_order_new(void);
+void sample_order_free(struct sample_order *order); /* NULL is fine */
+/* A sample whose facts these are; period: of its share. 0, or a negative errno with a sentence. */
+int sample_order_add(struct sample_order *order, struct sample_spill *spill, const uint64_t *facts,
+		     const struct replay_sample *sample, const struct sample_share *share, struct str *err);
+
 #endif

@@ -6,6 +6,8 @@ flamegraph.py sums PAGE        one line an event: name, samples, period, groups,
 flamegraph.py caption PAGE     the title and the lines of the caption
 flamegraph.py groups PAGE      samples of each group
 flamegraph.py times PAGE       samples of each lane and bucket, and whether they are within the bounds
+flamegraph.py chart PAGE       a line for each span of the flame chart: thread, begin and end in us, innermost function; or
+                               why there is none
 flamegraph.py inert FILE       no markup but the page's own: exit 1 with what is there beside it
 flamegraph.py whole PAGE SVG   sums and inert of both
 flamegraph.py speedscope FILE  a file for speedscope as lines of --folded, if it is one
@@ -105,6 +107,25 @@ def times(path):
             buckets.add(bucket)
         print("in bounds" if len(event["lanes"]) <= 64 and event["buckets"] <= 256 else "too many",
               "several buckets" if len(buckets) > 1 else "one bucket", *sorted(lanes.values()))
+
+
+def chart(path):
+    for event in page_data(path)["events"]:
+        spans, names = event["chart"], [""] + [event["frames"]["name"][frame] for frame in event["nodes"]["frame"]]
+        if isinstance(spans, str):
+            print("none:", spans)
+            continue
+        assert len(spans["lanes"]) == len(spans["spans"]) <= 64 and sum(spans["spans"]) <= 100000
+        for column in ("gap", "length", "node", "several"):
+            assert (spans[column] is None and column == "several") or len(spans[column]) == sum(spans["spans"]), column
+        several, first = spans["several"] or [0] * sum(spans["spans"]), 0
+        for lane, n in zip(spans["lanes"], spans["spans"]):
+            time = node = 0
+            for i in range(first, first + n):
+                time, node = time + spans["gap"][i], node + spans["node"][i]
+                print(lane, time, time + spans["length"][i], names[node] + ", several" * several[i])
+                time += spans["length"][i]
+            first += n
 
 
 ELEMENTS = {"html", "head", "meta", "title", "style", "body", "header", "h1", "ul", "noscript", "div", "label", "select",

@@ -70,6 +70,60 @@ test_speedscope()
 	same "speedscope and a flame graph" 129 "$status"
 }
 
+# Innermost functions of each thread, one after the other, as script has them; of samples that are equal one. Code without
+# a name is named by its file in one of them.
+test_chart()
+{
+	local golden=$ROOT/tests/golden file
+	local in_turn='$NF !~ /^\[/ { now = $1 " " $NF; if (now != last) print now; last = now }'
+
+	record -F 2000 -e cpu-clock:u -g -o deep -- "$WORK/callers" deep 200 2
+	report deep --flamegraph=page.html --no-inline
+	"$PSTAT" script -i deep -F tid,ip,sym -G --no-inline 2>said | awk 'NF == 3 { print $1, $3 }' | LC_ALL=C sort -s -n -k 1,1 |
+		awk "$in_turn" >script
+	same "a flame chart: what script has, thread by thread" "$(<script)" "$(flame chart page.html | LC_ALL=C sort -s -n -k 1,1 |
+		awk "$in_turn")"
+	check "spans stand beside each other" awk '$1 == last && $(NF - 2) < at || $(NF - 1) < $(NF - 2) { exit 1 }
+		{ last = $1; at = $(NF - 1) }' <(flame chart page.html)
+	report deep --flamegraph=page.html --no-inline -S level8
+	same "a filter by function" level8 "$(flame chart page.html | awk '{ print $NF }' | sort -u)"
+
+	set -- --symfs "$golden/symfs" --kallsyms "$golden/kallsyms" --no-branch-stack
+	for file in tid_reuse out_of_order cgroups; do
+		report "$golden/$file.data" "$@" --flamegraph=page.html
+		same "$file: spans" "$(sed -n "s/^$file: //p" <<<"$golden_spans")" "$(flame chart page.html)"
+	done
+	"$PSTAT" record -q -F 2000 -e cpu-clock:u -g -o - -- "$WORK/callers" deep 50 2>said |
+		"$PSTAT" report -i - --flamegraph=live.html 2>said
+	has "from a pipe" '^[0-9]+ callers -?[0-9]+ [0-9]+ [a-z0-9_]+' "$(flame chart live.html)"
+	"$PSTAT" profile -F 2000 -e cpu-clock:u --flamegraph=live.html -- "$WORK/callers" deep 50 2>said
+	same "a live profile has none, and says why" "none: a live profile keeps no order of its samples" "$(flame chart live.html)"
+}
+# Samples of no known length reach back to the one before.
+golden_spans='tid_reuse: 4200001 app 0 0 spin
+tid_reuse: 4200001 sh 5000 5000 [unknown]
+tid_reuse: 4200001 sh 5000 6000 work
+tid_reuse: 4200001 worker 10000 10000 sort<int>
+out_of_order: 4200001 app 0 0 main
+out_of_order: 4200001 app 0 5000 outer
+out_of_order: 4200001 app 5000 10000 middle
+out_of_order: 4200001 app 10000 15000 inner
+out_of_order: 4200001 app 15000 20000 leaf
+out_of_order: 4200001 app 20000 25000 spin
+out_of_order: 4200001 app 25000 100000 main
+out_of_order: 4200001 app 100000 105000 outer
+out_of_order: 4200001 app 105000 110000 middle
+out_of_order: 4200001 app 110000 115000 inner
+out_of_order: 4200001 app 115000 120000 leaf
+out_of_order: 4200001 app 120000 125000 spin
+out_of_order: 4200001 app 125000 200000 main
+out_of_order: 4200001 app 200000 205000 outer
+out_of_order: 4200001 app 205000 210000 middle
+out_of_order: 4200001 app 210000 215000 inner
+out_of_order: 4200001 app 215000 220000 leaf
+out_of_order: 4200001 app 220000 225000 spin
+cgroups: 4200001 app 0 4000 spin'
+
 test_groups()
 {
 	record -F 2000 -e cpu-clock:u -g -o deep -- "$WORK/callers" deep 200 2

@@ -161,15 +161,29 @@
 		press("t");
 		$("shape").value = "chart";
 		$("shape").dispatchEvent(new Event("change"));
-		same("over time: a head for each lane", state.times.lanes, state.boxes.heads.length);
-		same("and as long as the recording", raw.buckets, state.boxes.all);
+		const chart = raw.chart, boxes = state.boxes, laid = boxes.heads.map((_, lane) =>
+			(boxes.levels[boxes.level[boxes.heads[lane]] + 1] ?? []).reduce((sum, i) => sum + boxes.total(i), 0));
+		let span = 0;
+		const spans = chart.spans.map(n => chart.length.slice(span, span += n).reduce((sum, us) => sum + us, 0));
+		same("a flame chart: a head for each thread", chart.lanes.join(), boxes.heads.map(i => boxes.name(i)).join());
+		same("spans of neighbouring samples with one stack", chart.node.length, chart.spans.reduce((sum, n) => sum + n, 0));
+		same("which say how many they are", true, $("status").textContent.startsWith("all: " + grouped(chart.node.length) + " spans"));
+		same("all of the time of each is there, and gaps of a pixel", true, laid.every((us, lane) => us >= spans[lane] &&
+			us <= spans[lane] + chart.spans[lane] * boxes.all / boxes.width));
 		press("ArrowUp");
 		press("Enter");
 		press("ArrowRight");
-		same("keys go from lane to lane", state.times.lanes > 1 ? 1 : 0, state.boxes.heads.indexOf(state.focus));
-		same("a box says when it was", true, /^about [0-9.]+ m?s from [0-9.]+ m?s on; within/.test($("status").textContent.split("\n")[1]));
-		for (let n = 0; n < 3; n++)
-			press("Escape");
+		same("keys go from lane to lane", chart.lanes.length > 1 ? 1 : 0, state.boxes.heads.indexOf(state.focus));
+		press("ArrowUp");
+		same("a box says when it was", true, /^[0-9.]+ m?s from -?[0-9.]+ m?s on$/.test($("status").textContent.split("\n")[1]));
+		press("Enter");
+		const inChart = [state.boxes.name(state.zoom), state.boxes.start[state.zoom]].join(" ");
+		same("Enter zooms in", true, state.zoom > 0 && state.view.wide === state.boxes.total(state.zoom));
+		page.follow();
+		same("a link leads there", inChart, [state.boxes.name(state.zoom), state.boxes.start[state.zoom]].join(" "));
+		press("Home");
+		$("shape").value = "graph";
+		$("shape").dispatchEvent(new Event("change"));
 		same("and back", "graph", state.shape);
 		press("k");
 		same("k: colours by file", "file", state.color);

@@ -8,9 +8,22 @@ const fs = require("fs"), path = require("path"), vm = require("vm");
 for (const name of ["model", "looks", "views", "draw"])
 	vm.runInThisContext(fs.readFileSync(path.join(process.argv[2], "flamegraph_" + name + ".js"), "utf8"));
 const { flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow,
-	FlamePainter, flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers } = vm.runInThisContext("({ flameEvent, " +
+	FlamePainter, flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers, SLICE, SEVERAL } = vm.runInThisContext("({ flameEvent, " +
 	"flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow, FlamePainter, " +
-	"flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers })");
+	"flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers, SLICE, SEVERAL })");
+
+/* Lays all out. slices: what was gone through in each of them but the last. */
+const whole_of = (boxes, slices = []) => {
+	const next = boxes.work.next.bind(boxes.work);
+	boxes.work = { next: () => {
+		const made = next();
+		made.done || slices.push(made.value);
+		return made;
+	} };
+	while (boxes.step())
+		;
+	return boxes;
+};
 
 /* all: main(a(b), c), sampled by x and y: a;b 5 and 2, a 1 and 0, c 2 and 4 */
 const raw = {
@@ -149,11 +162,11 @@ const nested = flameEvent({ ...raw, groups: [""], lanes: [""], buckets: 1, files
 const byName = Object.fromEntries(flameFunctions(nested, ask).map(row => [row.name, [row.self, row.total, row.samples].join(" ")]));
 assert.deepStrictEqual(byName, { main: "0 5 5", f: "0 3 3", g: "7 10 10", h: "3 3 3", k: "0 5 5" });
 assert.strictEqual(flameFunctions(nested, { ...ask, weight: "period" }).find(row => row.name === "g").self, 70);
-const inverted = flameInverted(nested, ask);
+const inverted = whole_of(flameInverted(nested, ask));
 assert.deepStrictEqual(Array.from({ length: inverted.n }, (_, i) => [inverted.level[i], inverted.name(i), inverted.start[i],
 	inverted.end[i]].join(" ")), ["0 all 0 10", "1 g 0 7", "2 k 0 5", "2 main 5 7", "1 h 7 10", "2 f 7 10", "3 g 7 10", "4 f 7 10",
 	"5 main 7 10"]);
-const sandwich = flameSandwich(nested, ask, nameNumbers(nested).text.indexOf("g"));
+const sandwich = whole_of(flameSandwich(nested, ask, nameNumbers(nested).text.indexOf("g")));
 assert.deepStrictEqual(Array.from({ length: sandwich.n }, (_, i) => [sandwich.level[i] - sandwich.middle, sandwich.name(i),
 	sandwich.start[i], sandwich.end[i]].join(" ")), ["0 g 0 10", "1 f 0 3", "2 h 0 3", "-1 k 0 5", "-1 f 5 8", "-2 main 5 8",
 	"-1 main 8 10"]);
@@ -161,14 +174,73 @@ assert.strictEqual(sandwich.all, 10);
 assert.deepStrictEqual([sandwich.onLevel(0, 1), sandwich.onLevel(0, -1), sandwich.onLevel(4, -1), sandwich.onLevel(4, 1)], [1, 3, 5, 0]);
 assert.strictEqual(sandwich.find(sandwich.path(5)), 5);
 const callersOnly = flameView(sandwich, 4, 1000, 300, true), calleesOnly = flameView(sandwich, 1, 1000, 300, true);
-assert.deepStrictEqual([callersOnly.firstLevel, callersOnly.lastLevel], [0, sandwich.middle], "callers alone are to scale");
+assert.deepStrictEqual([callersOnly.firstLevel, callersOnly.lastLevel], [sandwich.middle - 2, sandwich.middle], "callers alone are to scale");
 assert.deepStrictEqual([calleesOnly.firstLevel, calleesOnly.lastLevel], [sandwich.middle, sandwich.middle + 2]);
-assert.strictEqual(flameInverted(flameEvent(many), ask).all, 100000);
 
-/* Time on x: lane 0 has bucket 0 (a 1, b 5) and 1 (C 2), and main goes on through both; lane 1 has 1 alone (b 2, C 4). */
-const chart = flameChart(event, { ...ask, merged: true });
-assert.deepStrictEqual(Array.from({ length: chart.n }, (_, i) => [chart.level[i], chart.name(i), chart.start[i].toFixed(3),
-	chart.end[i].toFixed(3)].join(" ")), ["0 all 0.000 2.000", "1 CPU 0 0.000 2.000", "2 main 0.000 2.000", "3 a 0.000 1.000",
-	"4 b 0.167 1.000", "3 C<d> 1.000 2.000", "5 CPU 1 0.000 2.000", "6 main 1.000 2.000", "7 a 1.000 1.333", "8 b 1.000 1.333",
-	"7 C<d> 1.333 2.000"]);
-assert.deepStrictEqual([chart.beside(1, 1), chart.beside(6, 1), chart.find(chart.path(9))], [6, -1, 9]);
+/*
+ * 100,000 stacks: in slices, each of at most SLICE nodes and the set that it ends with, and no more boxes than pixels. By
+ * the work that is done, not by the time that it takes.
+ */
+const tangled = { ...many, nodes: { depth: many.nodes.depth, frame: many.nodes.depth.map((d, node) => {
+	const mixed = Math.imul(node + 1, 0x9e3779b1), part = ((mixed ^ mixed >>> 15) >>> 0) % 1000;
+	return Math.floor(part * part * part / 1e6); /* a few functions are in most stacks */
+}) } };
+const many_event = flameEvent(tangled), PIXELS = 1000;
+for (const [what, make] of [["inverted", path => flameInverted(many_event, ask, path, PIXELS)],
+	["sandwich", path => flameSandwich(many_event, ask, 7, path, PIXELS)]]) {
+	const slices = [], made = whole_of(make([]), slices);
+	assert.strictEqual(made.all, 100000);
+	assert.ok(slices.every(seen => seen <= SLICE + many_event.depth.length), what + ": " + slices.join());
+	assert.ok(slices.length < 10, what + ": " + slices.length + " slices");
+	made.levels.forEach((row, level) => assert.ok(row.length <= 2 * PIXELS, what + ": " + row.length + " boxes on level " + level));
+	assert.ok(Array.from(made.frame.slice(0, made.n)).includes(SEVERAL), what + ": narrow ones are one");
+	/* A zoom opens what was too narrow, and is found again. */
+	const deep = made.levels.flat().findLast(i => made.frame[i] !== SEVERAL), path = made.path(deep);
+	const zoomed = whole_of(make(path));
+	assert.deepStrictEqual(zoomed.path(zoomed.find(path)), path, what);
+	assert.strictEqual(zoomed.total(zoomed.find(path)), made.total(deep), what);
+	/* The weight of what is found is that of all, shown or not. */
+	const of_all = flameSearch(whole_of(what === "inverted" ? flameInverted(many_event, ask) :
+		flameSandwich(many_event, ask, 7)), flamePattern("f77")).total;
+	assert.strictEqual(flameSearch(made, flamePattern("f77")).total, of_all, what);
+}
+/* An inverted tree of few pixels has the boxes of the whole one that are as wide as a pixel. */
+const every = whole_of(flameInverted(nested, ask)), coarse = whole_of(flameInverted(nested, ask, [], 3));
+assert.deepStrictEqual(Array.from({ length: coarse.n }, (_, i) => [coarse.level[i], coarse.name(i), coarse.start[i],
+	coarse.end[i]].join(" ")), ["0 all 0 10", "1 g 0 7", "2 k 0 5", "2 several, each too narrow to be shown 5 7",
+	"1 several, each too narrow to be shown 7 10"]);
+assert.strictEqual(flameSearch(every, flamePattern("h")).total, flameSearch(coarse, flamePattern("h")).total);
+assert.deepStrictEqual([flameSearch(coarse, flamePattern("main")).n, flameSearch(coarse, flamePattern("f")).n], [1, 0]);
+
+/* ---- flame chart ---- */
+
+/* Thread 7: main a b for 4 us and 2 us, of which main a c 1 us; a gap; main a b; C. Thread 8: main b, then several. */
+const timed = flameEvent({ ...raw, bucket_ns: 5000, chart: { lanes: ["7 x", "8 y"], left_out: 0, spans: [5, 2], gap: [-1, 0, 0, 3, 0, 2, 0],
+	length: [4, 1, 2, 1, 5, 6, 2], node: [3, -1, 1, 0, 1, 3, -2], several: [0, 0, 0, 0, 0, 0, 1] } });
+const rows_of = boxes => Array.from({ length: boxes.n }, (_, i) => [boxes.level[i], boxes.name(i), boxes.start[i],
+	boxes.end[i]].join(" "));
+const chart = whole_of(flameChart(timed, ask)), SEVERAL_NAME = "several, each too narrow to be shown";
+assert.deepStrictEqual(rows_of(chart), ["0 all -1 15", "1 7 x -1 15", "2 main -1 6", "3 a -1 6", "4 b -1 3", "4 b 4 6", "2 main 9 15",
+	"3 a 9 10", "4 b 9 10", "3 C<d> 10 15", "5 8 y -1 15", "6 main 2 10", "7 a 2 8", "8 b 2 8", "7 " + SEVERAL_NAME + " 8 10"]);
+for (let i = 0; i < chart.n; i++)
+	assert.strictEqual(chart.find(chart.path(i)), i);
+assert.deepStrictEqual([chart.beside(1, 1), chart.beside(10, 1), chart.beside(4, 1), chart.find([9, 9, 9, 9]), chart.find([0, 7, 0, 1])],
+	[10, -1, 5, 0, 0]);
+assert.strictEqual(flameSearch(chart, flamePattern("b")).total, 4 + 2 + 1 + 6);
+/* Of pixels of 4 us: neighbours are one, with what they have in common; a zoom tells them apart again. */
+assert.deepStrictEqual(rows_of(whole_of(flameChart(timed, ask, [], 4))).slice(0, 6), ["0 all -1 15", "1 7 x -1 15", "2 main -1 6",
+	"3 a -1 6", "4 b -1 3", "4 " + SEVERAL_NAME + " 3 6"]);
+assert.deepStrictEqual(rows_of(whole_of(flameChart(timed, ask, [0, 2, -1, 6], 4))).slice(2, 6), rows_of(chart).slice(2, 6));
+/* A bucket of the strip, and a lane of it that is a thread. */
+assert.deepStrictEqual(rows_of(whole_of(flameChart(timed, { ...ask, from: 1, to: 1 }))), ["0 all 5 10", "1 7 x 5 10", "2 main 5 6", "3 a 5 6",
+	"4 b 5 6", "2 main 9 10", "3 a 9 10", "4 b 9 10", "5 8 y 5 10", "6 main 5 10", "7 a 5 8", "8 b 5 8", "7 " + SEVERAL_NAME + " 8 10"]);
+const of_threads = flameEvent({ ...timed.raw, lanes: ["7 x", "8 y"], lanes_are_cpus: false });
+assert.deepStrictEqual(rows_of(whole_of(flameChart(of_threads, { ...ask, lane: 1 }))).slice(0, 2), ["0 all -1 15", "1 8 y -1 15"]);
+
+/* 100,000 spans of 20 frames in a thread: as many boxes on a level as there are pixels, in few slices. */
+const busy = flameEvent({ ...many, chart: { lanes: ["1 x"], left_out: 0, spans: [100000], gap: new Array(100000).fill(0),
+	length: new Array(100000).fill(10), node: many.rows.node, several: null } });
+const slices = [], crowded = whole_of(flameChart(busy, ask, [], PIXELS), slices);
+crowded.levels.forEach((row, level) => assert.ok(row.length <= 2 * PIXELS, row.length + " boxes on level " + level));
+assert.ok(slices.length < 20 && slices.every(seen => seen < SLICE + 100), slices.join());
+assert.strictEqual(crowded.all, 1000000);

@@ -1,5 +1,5 @@
 /* Rows of records through a temporary file: what was put in comes out, in its order, whatever its size. */
-#include "export/sample_spill.h"
+#include "profile/sample_spill.h"
 
 #include <cmocka.h>
 #include <stdlib.h>

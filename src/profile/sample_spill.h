@@ -6,6 +6,8 @@
  *
  *	row: chunk (offset, bytes), chunk, ... | the last records, in memory
  *	record: two words, each as the difference to the one before it in the row (time), or as it is; then maybe a text
+ *
+ * Read by including profile.h.
  */
 #ifndef PSTAT_SAMPLE_SPILL_H
 #define PSTAT_SAMPLE_SPILL_H

@@ -2,7 +2,7 @@
  * sample_spill.c: records as varints: the time as the difference to the last one, folded so that small steps back are
  * short, too; the word; the length of the text and the text.
  */
-#include "export/sample_spill.h"
+#include "profile/sample_spill.h"
 
 #include <errno.h>
 #include <stdlib.h>

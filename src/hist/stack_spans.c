@@ -1,0 +1,135 @@
+/*
+ * stack_spans: samples become spans, and spans that are too many become fewer. Each lane's last span is open: it stands
+ * apart, and joins the others when a sample does not continue it. When there is no room the others are sorted, and
+ * neighbours are merged with a loss that doubles until half of the room is free.
+ */
+#include "hist/hist.h"
+
+#include <stdlib.h>
+
+enum { LOSS_FIRST = 1000 }; /* frames times ns */
+
+void stack_spans_init(struct stack_spans *spans, const struct stack_tree_node *nodes, size_t n_lanes, size_t max)
+{
+	*spans = (struct stack_spans){ .nodes = nodes, .max = max, .n_lanes = n_lanes };
+	spans->open = xcalloc(n_lanes + 1, sizeof(*spans->open));
+	for (size_t i = 0; i < n_lanes; i++)
+		spans->open[i].begin_ns = UINT64_MAX;
+}
+
+void stack_spans_release(struct stack_spans *spans)
+{
+	free(spans->v);
+	free(spans->open);
+	*spans = (struct stack_spans){ 0 };
+}
+
+/* ---- fewer ---- */
+
+/* The innermost node that both are, or are called by. */
+static uint32_t common_node(const struct stack_tree_node *nodes, uint32_t a, uint32_t b)
+{
+	while (a != b) {
+		if (nodes[a].depth >= nodes[b].depth)
+			a = nodes[a].parent;
+		else
+			b = nodes[b].parent;
+	}
+	return a;
+}
+
+/* Frames of a span above a node, times how long it is. */
+static double frames_lost(const struct stack_spans *spans, const struct stack_span *span, uint32_t node)
+{
+	return (spans->nodes[span->node].depth - spans->nodes[node].depth) * (double)(span->end_ns - span->begin_ns);
+}
+
+/* Makes both one, in `first`, where no more than lost_most is lost; else false. */
+static bool merge(const struct stack_spans *spans, struct stack_span *first, const struct stack_span *second)
+{
+	const uint32_t node = common_node(spans->nodes, first->node, second->node);
+	const double gap_ns = (double)(second->begin_ns - first->end_ns);
+	const double lost = first->lost + second->lost + frames_lost(spans, first, node) +
+			    frames_lost(spans, second, node) + gap_ns * (1 + spans->nodes[node].depth);
+
+	if (first->lane != second->lane || lost > spans->lost_most)
+		return false;
+	first->several |= second->several || first->node != second->node;
+	first->node = node;
+	first->end_ns = second->end_ns;
+	first->lost = lost;
+	return true;
+}
+
+static int in_order(const void *pa, const void *pb)
+{
+	const struct stack_span *a = pa, *b = pb;
+
+	if (a->lane != b->lane)
+		return a->lane < b->lane ? -1 : 1;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns ? -1 : 1;
+	if (a->end_ns != b->end_ns)
+		return a->end_ns < b->end_ns ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static void merge_neighbours(struct stack_spans *spans)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < spans->n; i++)
+		if (!n || !merge(spans, &spans->v[n - 1], &spans->v[i]))
+			spans->v[n++] = spans->v[i];
+	spans->n = n;
+}
+
+/* Sorts them, and leaves at most so many. */
+static void reduce(struct stack_spans *spans, size_t wanted)
+{
+	if (spans->n)
+		qsort(spans->v, spans->n, sizeof(*spans->v), in_order);
+	if (spans->lost_most > 0)
+		merge_neighbours(spans);
+	while (spans->n > wanted) {
+		spans->lost_most = spans->lost_most > 0 ? 2 * spans->lost_most : LOSS_FIRST;
+		merge_neighbours(spans);
+	}
+}
+
+/* ---- samples ---- */
+
+static void close_span(struct stack_spans *spans, const struct stack_span *open)
+{
+	if (open->begin_ns == UINT64_MAX)
+		return;
+	if (spans->n + spans->n_lanes >= spans->max)
+		reduce(spans, (spans->max - spans->n_lanes) / 2);
+	VEC_GROW(spans->v, spans->n, spans->cap);
+	spans->v[spans->n++] = *open;
+}
+
+void stack_spans_add(struct stack_spans *spans, const struct stack_span *sample, bool reaches_back)
+{
+	struct stack_span *open = &spans->open[sample->lane], now = *sample;
+	const bool any = open->begin_ns != UINT64_MAX;
+
+	if (any && (reaches_back || now.begin_ns < open->end_ns ||
+		    now.begin_ns - open->end_ns < (now.end_ns - now.begin_ns) / 2))
+		now.begin_ns = open->end_ns;
+	if (now.end_ns < now.begin_ns)
+		now.end_ns = now.begin_ns;
+	if (any && now.node == open->node && now.begin_ns == open->end_ns) {
+		open->end_ns = now.end_ns;
+		return;
+	}
+	close_span(spans, open);
+	*open = now;
+}
+
+void stack_spans_end(struct stack_spans *spans)
+{
+	for (size_t i = 0; i < spans->n_lanes; i++)
+		close_span(spans, &spans->open[i]);
+	reduce(spans, spans->max);
+}
