@@ -77,11 +77,11 @@ struct annotate_instruction {
 	uint8_t n_bytes;
 	bool bad; /* the bytes are no instruction that is known; text says ".byte 0x06" */
 	enum annotate_flow flow; /* where it goes on; a conditional jump is one too */
-	/* The address it names, if has_target: where it jumps, calls or, relative to itself, reads. As `shown`. */
+	/* The address it names, if has_target: where it jumps, calls or, relative to its own, reads. As `shown`. */
 	bool has_target;
 	uint64_t target;
 	uint32_t target_instruction; /* of a jump within the function; else ANNOTATE_NONE */
-	const struct symbol *target_symbol; /* the function there; NULL: not known */
+	const struct symbol *target_symbol; /* what is there of the file; NULL: not known, or the file has no bytes */
 	const char *target_name; /* its name, printable, or NULL */
 	uint64_t target_offset; /* from the start of target_name */
 	/* "jmp    11fc <hot+0x2c>", printable; the operand alone begins at text + operands. */

@@ -36,7 +36,7 @@ enum { NAME_COLUMNS = 6 }; /* of an instruction's name, as objdump has it */
 
 /* ---- texts ---- */
 
-/* The function that an address as shown is in. */
+/* The function or the data that an address as shown is in. */
 static void name_target(struct annotation *annotation, struct annotate_instruction *instruction)
 {
 	const struct dso *dso = annotation->function->symbol->dso;
@@ -44,8 +44,11 @@ static void name_target(struct annotation *annotation, struct annotate_instructi
 	const struct symbol *own = annotation->function->symbol, *symbol;
 	uint64_t addr;
 
-	if (!symbols_addr_of(symbols, dso, instruction->target, &addr))
+	if (!symbols_addr_of(symbols, dso, instruction->target, &addr)) {
+		instruction->target_name = symbols_name_of(symbols, dso, instruction->target,
+							   &instruction->target_offset);
 		return;
+	}
 	symbol = addr >= own->start && addr < own->end ? own : symbols_find(symbols, dso, addr);
 	if (!symbol)
 		return;

@@ -3,7 +3,7 @@
  * and a failure is remembered with its reason.
  *
  * It says of each instruction to which groups it belongs (jump, call, return) and what its operands are: from them
- * comes where it goes. Everything else is its text.
+ * comes where it goes and what it reads. Everything else is its text.
  *
  * Source: the headers of capstone 4.
  */
@@ -52,11 +52,22 @@ int annotate_try(struct str *err)
 	return capstone_load(err) ? 0 : -ENOENT;
 }
 
+struct disasm {
+	const struct capstone *lib;
+	const struct disasm_machine *machine;
+	csh handle;
+	cs_insn *insn;
+	/* Addresses in registers, see arm64_keep_page(); the bits say which. */
+	uint64_t pages[32];
+	uint32_t pages_known;
+};
+
 /* ---- machines ---- */
 
 /* Takes the last operand, where it is an address. */
-static bool x86_target(const cs_insn *insn, bool goes, struct disasm_instruction *out)
+static bool x86_target(struct disasm *disasm, bool goes, struct disasm_instruction *out)
 {
+	const cs_insn *insn = disasm->insn;
 	const cs_x86 *x86 = &insn->detail->x86;
 
 	if (goes && x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM) {
@@ -76,12 +87,91 @@ static bool x86_target(const cs_insn *insn, bool goes, struct disasm_instruction
 	return false;
 }
 
-static bool arm64_target(const cs_insn *insn, bool goes, struct disasm_instruction *out)
+/*
+ * Addresses take two instructions: adrp puts a page into a register, an add or the offset of a load or a store has the
+ * rest. Pages are kept for what follows without a jump, until the register is written.
+ */
+enum { ARM64_REGISTERS = 31 };
+
+/* The number of a register, as x or as w; ARM64_REGISTERS: it is none of these. */
+static unsigned arm64_number(unsigned reg)
 {
+	if (reg >= ARM64_REG_X0 && reg <= ARM64_REG_X28)
+		return reg - ARM64_REG_X0;
+	if (reg >= ARM64_REG_W0 && reg <= ARM64_REG_W30)
+		return reg - ARM64_REG_W0;
+	return reg == ARM64_REG_X29 ? 29 : reg == ARM64_REG_X30 ? 30 : ARM64_REGISTERS;
+}
+
+/* The register that operand i adds a number to, and the number; ARM64_REGISTERS: it does not. */
+static unsigned arm64_sum(const cs_insn *insn, unsigned i, int64_t *number)
+{
+	const cs_arm64 *arm64 = &insn->detail->arm64;
+	const cs_arm64_op *op = &arm64->operands[i];
+
+	if (op->type == ARM64_OP_MEM && op->mem.index == ARM64_REG_INVALID) {
+		*number = op->mem.disp;
+		return arm64_number(op->mem.base);
+	}
+	if (insn->id != ARM64_INS_ADD || i != 1 || arm64->op_count != 3 || op->type != ARM64_OP_REG ||
+	    op[1].type != ARM64_OP_IMM)
+		return ARM64_REGISTERS;
+	*number = op[1].shift.type == ARM64_SFT_LSL ? op[1].imm << op[1].shift.value : op[1].imm;
+	return arm64_number(op->reg);
+}
+
+static bool arm64_in_page(const struct disasm *disasm, uint64_t *target)
+{
+	const cs_arm64 *arm64 = &disasm->insn->detail->arm64;
+
+	for (unsigned i = 0; i < arm64->op_count; i++) {
+		int64_t number;
+		unsigned reg = arm64_sum(disasm->insn, i, &number);
+
+		if (reg == ARM64_REGISTERS || !(disasm->pages_known >> reg & 1))
+			continue;
+		*target = disasm->pages[reg] + (uint64_t)number;
+		return true;
+	}
+	return false;
+}
+
+static void arm64_keep_page(struct disasm *disasm)
+{
+	const cs_insn *insn = disasm->insn;
+	const cs_arm64 *arm64 = &insn->detail->arm64;
+
+	for (unsigned i = 0; i < arm64->op_count; i++) {
+		const cs_arm64_op *op = &arm64->operands[i];
+		unsigned reg = ARM64_REGISTERS;
+
+		if (op->type == ARM64_OP_REG && op->access & CS_AC_WRITE)
+			reg = arm64_number(op->reg);
+		else if (op->type == ARM64_OP_MEM && arm64->writeback)
+			reg = arm64_number(op->mem.base);
+		if (reg == ARM64_REGISTERS)
+			continue;
+		disasm->pages_known &= ~(1U << reg);
+		if (insn->id != ARM64_INS_ADRP || arm64->op_count != 2)
+			continue;
+		disasm->pages[reg] = (uint64_t)arm64->operands[1].imm;
+		disasm->pages_known |= 1U << reg;
+	}
+}
+
+static bool arm64_target(struct disasm *disasm, bool goes, struct disasm_instruction *out)
+{
+	const cs_insn *insn = disasm->insn;
 	const cs_arm64 *arm64 = &insn->detail->arm64;
 	const cs_arm64_op *last = arm64->op_count ? &arm64->operands[arm64->op_count - 1] : NULL;
 	bool relative = insn->id == ARM64_INS_ADR || insn->id == ARM64_INS_ADRP;
+	bool in_page = arm64_in_page(disasm, &out->target);
 
+	arm64_keep_page(disasm);
+	if (out->flow != FLOW_ON)
+		disasm->pages_known = 0;
+	if (in_page)
+		return true;
 	if (!last || last->type != ARM64_OP_IMM || (!goes && !relative))
 		return false;
 	out->target = (uint64_t)last->imm;
@@ -101,20 +191,13 @@ static const struct disasm_machine {
 	cs_mode mode;
 	unsigned step;
 	bool two_syntaxes;
-	bool (*target)(const cs_insn *insn, bool goes, struct disasm_instruction *out);
+	bool (*target)(struct disasm *disasm, bool goes, struct disasm_instruction *out);
 	unsigned (*length)(const uint8_t *bytes, size_t n); /* of some that the library may not know; NULL: none */
 	bool (*calls)(const cs_insn *insn); /* what is a call without being in that group; NULL: nothing is */
 } machines[] = {
 	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, x86_vector_length, NULL },
 	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL },
 	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, NULL, arm64_calls },
-};
-
-struct disasm {
-	const struct capstone *lib;
-	const struct disasm_machine *machine;
-	csh handle;
-	cs_insn *insn;
 };
 
 struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why)
@@ -187,6 +270,6 @@ bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t
 		.flow = flow_of(disasm),
 	};
 	instruction->has_target = disasm->machine->target(
-		disasm->insn, instruction->flow == FLOW_CALL || instruction->flow == FLOW_JUMP, instruction);
+		disasm, instruction->flow == FLOW_CALL || instruction->flow == FLOW_JUMP, instruction);
 	return true;
 }

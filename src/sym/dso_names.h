@@ -240,6 +240,9 @@ bool names_table_vaddr(const struct names_table *table, uint64_t addr, uint64_t 
 /* Reads the ELF files that were found, at their virtual addresses; false, with a sentence. *origin: of most names. */
 bool names_table_read_elf(struct symbols *symbols, struct dso_names *names, struct names_slot *slot,
 			  const char **origin, struct str *err);
+/* Finds the name of what has a size and covers a virtual address; *offset: how far into it. NULL: nothing does. */
+const char *names_table_name(struct symbols *symbols, const struct dso_names *names, const struct names_table *table,
+			     uint64_t vaddr, uint64_t *offset);
 /* Finds a symbol in the table, as a source does. */
 bool names_table_find(struct symbols *symbols, struct dso_names *names, struct names_slot *slot, uint64_t addr,
 		      const struct symbol **symbol);

@@ -195,6 +195,19 @@ static const struct symbol_row *best_alias(struct symbols *symbols, const struct
 	return best;
 }
 
+const char *names_table_name(struct symbols *symbols, const struct dso_names *names, const struct names_table *table,
+			     uint64_t vaddr, uint64_t *offset)
+{
+	const struct symbol_row *row = symbol_table_find(&table->table, vaddr);
+	const char *name;
+
+	if (!row || row->open)
+		return NULL;
+	*offset = vaddr - row->start;
+	best_alias(symbols, names, &table->table, row, &name);
+	return name;
+}
+
 /* The symbol of a row; addr and vaddr: one and the same place in it. */
 static const struct symbol *of_row(struct symbols *symbols, struct dso_names *names, const struct symbol_table *table,
 				   const struct symbol_row *row, uint64_t addr, uint64_t vaddr)

@@ -220,6 +220,11 @@ int symbols_code(struct symbols *symbols, const struct dso *dso, uint64_t addr, 
 void symbol_code_release(struct symbol_code *code);
 /* location.addr of an address as shown; false: nothing of the file lies there. */
 bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *addr);
+/*
+ * The name of what has a size and lies at an address as shown, also where the file has no bytes for it (.bss), and how
+ * far into it that is; NULL: none is known.
+ */
+const char *symbols_name_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *offset);
 
 /* ---- embedded_write.c: names for the recording itself ---- */
 

@@ -413,6 +413,16 @@ bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t sh
 	return true;
 }
 
+const char *symbols_name_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *offset)
+{
+	struct dso_names *names = symbols_loaded(symbols, dso);
+	const struct names_table *table;
+
+	dso_names_load_rest(symbols, names);
+	table = dso_names_table(names);
+	return table ? names_table_name(symbols, names, table, shown, offset) : NULL;
+}
+
 /* ---- files of a dso, and its kernel ---- */
 
 struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why)

@@ -373,6 +373,63 @@ static void code_of_arm64(void **state)
 	made_end(&m);
 }
 
+/* Addresses that take two instructions: after adrp the register has a page, until it is written or the flow is left. */
+static void data_of_arm64(void **state)
+{
+	static const uint8_t code[] = {
+		0x00, 0x00, 0x00, 0x90, /* 1000 adrp x0, 1000 */
+		0x01, 0xa0, 0x00, 0x91, /* 1004 add x1, x0, #0x28 */
+		0x02, 0x14, 0x40, 0xf9, /* 1008 ldr x2, [x0, #0x28] */
+		0x00, 0x28, 0x40, 0xb9, /* 100c ldr w0, [x0, #0x28] */
+		0x02, 0x14, 0x40, 0xf9, /* 1010 ldr x2, [x0, #0x28]: no longer a page */
+		0x03, 0x00, 0x00, 0x90, /* 1014 adrp x3, 1000 */
+		0x00, 0x00, 0x3f, 0xd6, /* 1018 blr x0 */
+		0x62, 0x14, 0x40, 0xf9, /* 101c ldr x2, [x3, #0x28]: after a call */
+		0xc0, 0x03, 0x5f, 0xd6, /* 1020 ret */
+		0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	};
+	static const struct program program = {
+		.machine = EM_AARCH64,
+		CODE(code),
+		.symbols = { { "f", 0x1000, 0x24 }, { "data", 0x1024, 12 } },
+		.sampled = { { 0x1008, 5 } },
+	};
+	struct made m;
+
+	(void)state;
+	made_start(&m, &program);
+	assert_string_equal(at(&m, 0x1000)->text, "adrp   x0, 1000 <f>");
+	assert_string_equal(at(&m, 0x1004)->text, "add    x1, x0, #0x28  # 1028 <data+0x4>");
+	assert_string_equal(at(&m, 0x1008)->text, "ldr    x2, [x0, #0x28]  # 1028 <data+0x4>");
+	assert_string_equal(at(&m, 0x100c)->text, "ldr    w0, [x0, #0x28]  # 1028 <data+0x4>");
+	assert_string_equal(at(&m, 0x1010)->text, "ldr    x2, [x0, #0x28]");
+	assert_string_equal(at(&m, 0x101c)->text, "ldr    x2, [x3, #0x28]");
+	made_end(&m);
+}
+
+/* Data of which the file has no bytes (.bss) has a name as far as its size goes. */
+static void data_without_bytes(void **state)
+{
+	static const uint8_t code[] = {
+		0x8b, 0x05, 0xfe, 0x0f, 0x00, 0x00, /* 1000 mov 0xffe(%rip), %eax: 2004 */
+		0x8b, 0x05, 0xfc, 0x0f, 0x00, 0x00, /* 1006 mov 0xffc(%rip), %eax: 2008 */
+		0xc3, /* 100c ret */
+	};
+	static const struct program program = {
+		.machine = EM_X86_64,
+		CODE(code),
+		.symbols = { { "f", 0x1000, sizeof(code) }, { "counters", 0x2000, 8 } },
+		.sampled = { { 0x1000, 5 } },
+	};
+	struct made m;
+
+	(void)state;
+	made_start(&m, &program);
+	assert_string_equal(at(&m, 0x1000)->text, "movl   0xffe(%rip), %eax  # 2004 <counters+0x4>");
+	assert_string_equal(at(&m, 0x1006)->text, "movl   0xffc(%rip), %eax  # 2008");
+	made_end(&m);
+}
+
 /* ---- sizes ---- */
 
 /* Of 0 it goes on to the next symbol, and bytes that are no instructions stand there as they are. */
@@ -555,6 +612,8 @@ int main(void)
 		cmocka_unit_test(jumps_and_calls_are_named),
 		cmocka_unit_test(both_syntaxes_of_x86),
 		cmocka_unit_test(code_of_arm64),
+		cmocka_unit_test(data_of_arm64),
+		cmocka_unit_test(data_without_bytes),
 		cmocka_unit_test(a_symbol_of_size_0),
 		cmocka_unit_test(a_symbol_of_100_mb),
 		cmocka_unit_test(the_part_of_a_large_function_with_most_samples),
