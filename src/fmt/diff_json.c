@@ -18,7 +18,7 @@
  *	    and of all but the baseline, each null where nothing can be said:
  *	    "value": what -c asks for, "difference": of the rates, "low", "high": bounds of that,
  *	    "p": of such a difference by chance, "p_corrected": for all rows, "design_effect": number,
- *	    "basis": "sampling" or "runs", "verdict": "certain", "noise" or "few" }
+ *	    "basis": "sampling" or "runs", "verdict": "certain", "maybe", "noise" or "few" }
  */
 #include "fmt/fmt_internal.h"
 

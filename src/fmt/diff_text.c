@@ -575,8 +575,8 @@ static void add_head(const struct diff_lines *lines, struct output *output)
 	add_files(lines->diff, out);
 	str_add(out, "# ");
 	diff_add_basis(lines->diff, out);
-	str_add(out, "\n# Bounds are for a row by itself, verdicts for all rows together: "
-		     "one may be noise whose bounds leave out 0.\n#\n");
+	str_add(out, "\n# Bounds are those of a row by itself. \"maybe\": they leave out 0, "
+		     "but among so many rows chance explains it.\n#\n");
 	add_head_line(lines, false, out);
 	if (lines->look->separator)
 		return;

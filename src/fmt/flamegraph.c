@@ -596,8 +596,10 @@ static void add_difference(struct str *text, const struct stack_node_diff *diff)
 {
 	str_addf(text, "\nbefore %.2f %%, now %.2f %% of all: %+.2f %% (%+.2f %% to %+.2f %%)", 100 * diff->before,
 		 100 * diff->now, 100 * diff->change.difference, 100 * diff->change.low, 100 * diff->change.high);
-	str_addf(text, ", %s", diff->verdict == DIFF_FEW ? "too few samples to tell" :
-			       diff->verdict == DIFF_CERTAIN ? "certain" : "noise explains it");
+	str_addf(text, ", %s", diff->verdict == DIFF_FEW     ? "too few samples to tell" :
+			       diff->verdict == DIFF_CERTAIN ? "certain" :
+			       diff->verdict == DIFF_MAYBE   ? "not certain among so many boxes" :
+							       "noise explains it");
 }
 
 static void add_title(struct picture *picture, const struct stack_box *box)

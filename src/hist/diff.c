@@ -33,9 +33,17 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 {
 	static const char *const names[] = {
 		[DIFF_NONE] = "", [DIFF_FEW] = "few", [DIFF_NOISE] = "noise", [DIFF_CERTAIN] = "certain",
+		[DIFF_MAYBE] = "maybe",
 	};
 
 	return names[verdict];
+}
+
+enum diff_verdict diff_verdict_of(const struct change *change, double corrected, double confidence)
+{
+	if (change->low <= 0 && change->high >= 0)
+		return DIFF_NOISE;
+	return corrected < 1 - confidence ? DIFF_CERTAIN : DIFF_MAYBE;
 }
 
 /* ---- rates and changes ---- */
@@ -96,8 +104,7 @@ static void judge_rows(const struct diff *diff, struct diff_event *event, size_t
 		if (cell->verdict != DIFF_NOISE)
 			continue;
 		cell->corrected = p[n++];
-		if (cell->corrected < 1 - diff->options.confidence)
-			cell->verdict = DIFF_CERTAIN;
+		cell->verdict = diff_verdict_of(&cell->change, cell->corrected, diff->options.confidence);
 	}
 	free(p);
 }

@@ -31,8 +31,9 @@ enum diff_verdict {
 	/* The row is not on both sides of a possible comparison: all, or too many runs, have no samples of it. */
 	DIFF_NONE,
 	DIFF_FEW, /* too few samples to tell anything */
-	DIFF_NOISE, /* chance explains it */
-	DIFF_CERTAIN,
+	DIFF_NOISE, /* chance explains it: 0 is within the bounds */
+	DIFF_CERTAIN, /* whatever other rows there are */
+	DIFF_MAYBE, /* the bounds, which are the row's own, leave out 0; but among so many rows chance explains it */
 };
 /* Samples of a row, on both sides together, below which no test of many rows can find it. */
 enum { DIFF_FEW_SAMPLES = 8, DIFF_RUNS_LEAST = 3, DIFF_SIDES_MAX = 64 };
@@ -110,6 +111,8 @@ size_t diff_first_run(const struct diff *diff, size_t side);
 const char *diff_key_text(const char *key, size_t i, size_t *len);
 /* A function's name without the "[.] " before it, if that is there; what it is without it is its new length. */
 const char *diff_key_plain(const char *text, size_t *len);
+/* The verdict on a row with enough samples; corrected: its p for all rows at once. */
+enum diff_verdict diff_verdict_of(const struct change *change, double corrected, double confidence);
 /* "certain" */
 const char *diff_verdict_name(enum diff_verdict verdict);
 

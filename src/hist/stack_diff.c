@@ -128,8 +128,8 @@ static void judge(struct places *places, double confidence)
 			continue;
 		if (is_parents(places, i))
 			diff->verdict = places->v[places->v[i].parent].diff.verdict;
-		else if (p[n++] < 1 - confidence)
-			diff->verdict = DIFF_CERTAIN;
+		else
+			diff->verdict = diff_verdict_of(&diff->change, p[n++], confidence);
 	}
 	free(p);
 }

@@ -222,6 +222,28 @@ static void only_what_is_certain_breaks_a_rule(void **state)
 	free(made.event.name);
 }
 
+/* Whatever the test of many rows says, a verdict never contradicts the bounds beside it. */
+static void verdicts_fit_bounds(void **state)
+{
+	static const struct {
+		double low, high, corrected;
+		enum diff_verdict verdict;
+	} rows[] = {
+		{ -0.01, 0.03, 0.9, DIFF_NOISE },  { 0.01, 0.03, 0.2, DIFF_MAYBE },
+		{ -0.03, -0.01, 0.2, DIFF_MAYBE }, { 0.01, 0.03, 0.01, DIFF_CERTAIN },
+		{ -0.01, 0.03, 0.04, DIFF_NOISE }, { 0, 0, 1, DIFF_NOISE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct change change = { .low = rows[i].low, .high = rows[i].high };
+
+		if (diff_verdict_of(&change, rows[i].corrected, 0.95) != rows[i].verdict)
+			fail_msg("row %zu", i);
+	}
+	assert_string_equal(diff_verdict_name(DIFF_MAYBE), "maybe");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +251,7 @@ int main(void)
 		cmocka_unit_test(functions_are_matched),
 		cmocka_unit_test(rules_are_taken_as_they_are_typed),
 		cmocka_unit_test(only_what_is_certain_breaks_a_rule),
+		cmocka_unit_test(verdicts_fit_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
