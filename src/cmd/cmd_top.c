@@ -88,6 +88,8 @@ static bool show_table(struct top *top)
 	} else {
 		str_add(&top->output.text, "# top: ");
 		top_status_add(&top->status, &top->output.text);
+		if (top->question->query.filters.idle_hidden)
+			str_add(&top->output.text, ", without idle tasks (-I)");
 		str_addc(&top->output.text, '\n');
 		format->print(table, &top->output);
 		table_free(table);

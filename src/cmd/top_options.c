@@ -127,6 +127,7 @@ const struct option_row top_options[] = {
 	  FIELD(zero) },
 	{ OPTION_FLAG, 'K', "hide_kernel_symbols", NULL, "hide samples in the kernel", FILTER(kernel_hidden) },
 	{ OPTION_FLAG, 'U', "hide_user_symbols", NULL, "hide samples in user space", FILTER(user_hidden) },
+	{ OPTION_FLAG, 'I', "include-idle", NULL, "count idle tasks, which -g leaves out", FIELD(idle) },
 	{ OPTION_FLAG, 0, "user-stacks", NULL, "use only the user frames of callchains",
 	  FIELD(report.sample.user_stacks) },
 	{ OPTION_FLAG, 0, "kernel-stacks", NULL, "use only the kernel frames of callchains",
@@ -237,6 +238,24 @@ static void add_defaults(struct top_words *words)
 			      words->record.plan.sampling.wall ? "state,dso,symbol" : "dso,symbol";
 }
 
+/* A tracepoint that is hit in an idle task is what was asked for. */
+static bool has_tracepoint(const struct event_list *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i].attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	return false;
+}
+
+/* Callchains of all CPUs: most of an idle machine's would be of nothing that runs. */
+static bool leaves_out_idle(const struct top_words *words)
+{
+	const struct target_spec *target = &words->record.plan.target;
+
+	return !words->idle && words->record.plan.sampling.callchain != CALLCHAIN_NONE &&
+	       (target->all_cpus || target->cpus) && !has_tracepoint(&words->record.what.events);
+}
+
 int top_words_complete(struct top_words *words)
 {
 	struct record_plan *plan = &words->record.plan;
@@ -253,6 +272,7 @@ int top_words_complete(struct top_words *words)
 	words->report.report.header_shown = true; /* there is another line above all */
 	if (!status && recording_words_complete(&words->record, &err))
 		status = bad_usage("%s", err.s);
+	words->report.report.filters.idle_hidden = leaves_out_idle(words);
 	plan->path = NULL; /* no file */
 	plan->build_ids = false;
 	str_release(&err);

@@ -15,6 +15,7 @@ struct top_words {
 	long entries; /* -E; 0: not given */
 	long count_filter; /* -f */
 	bool zero, once;
+	bool idle; /* -I: samples of idle tasks, too */
 	bool screen; /* on a terminal: a browser */
 	long priority; /* -r; 0: not given */
 };

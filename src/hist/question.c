@@ -57,19 +57,10 @@ bool name_pattern_match(const struct name_pattern *pattern, const char *name)
 
 /* ---- what the recording allows ---- */
 
-static uint64_t all_sample_types(const struct events *events)
-{
-	uint64_t types = 0;
-
-	for (size_t i = 0; i < events->n; i++)
-		types |= event_sample_has(events->v[i]);
-	return types;
-}
-
 /* Branch stacks that were recorded for themselves, not as a way to find callchains. */
 static bool has_branches(const struct recording_info *recording)
 {
-	uint64_t types = all_sample_types(recording->events);
+	uint64_t types = events_sample_types(recording->events);
 
 	if (types & PERF_SAMPLE_STACK_USER)
 		return false;
@@ -118,7 +109,7 @@ static void note_chains(struct question *question, bool has)
 static void choose_chains(struct question *question)
 {
 	const struct query *query = &question->query;
-	const uint64_t types = all_sample_types(question->recording->events);
+	const uint64_t types = events_sample_types(question->recording->events);
 	bool has = types & PERF_SAMPLE_CALLCHAIN && !query->no_chains && !question->branch_view;
 
 	note_chains(question, types & PERF_SAMPLE_CALLCHAIN);
@@ -144,7 +135,7 @@ static int choose_parent(struct question *question, struct str *err)
 
 	if (!has_key(question, "parent") && !query->exclude_other)
 		return 0;
-	if (!(all_sample_types(question->recording->events) & PERF_SAMPLE_CALLCHAIN))
+	if (!(events_sample_types(question->recording->events) & PERF_SAMPLE_CALLCHAIN))
 		return fail(err, -EINVAL,
 			    "parents are looked for in callchains, and the recording has none; "
 			    "record them with -g");
@@ -689,7 +680,7 @@ static void choose_times(struct question *question)
 
 	shape->facts |= FACT(BUCKET);
 	shape->buckets = STACK_BUCKETS;
-	if (!(all_sample_types(question->recording->events) & PERF_SAMPLE_CPU))
+	if (!(events_sample_types(question->recording->events) & PERF_SAMPLE_CPU))
 		shape->facts |= FACT(TID);
 	else if (!(shape->facts & FACT(TID)))
 		shape->facts |= FACT(CPU);
@@ -871,14 +862,13 @@ struct filter_options question_filters(const struct question *question)
 	return filters;
 }
 
-/* Times, switches and idleness, which no cell tells. */
+/* Times and switches, which no cell tells. */
 static struct filter_options filters_of_reading(const struct filter_options *filters)
 {
 	return (struct filter_options){ .time = filters->time,
 					.switch_on = filters->switch_on,
 					.switch_off = filters->switch_off,
-					.switches_shown = filters->switches_shown,
-					.idle_hidden = filters->idle_hidden };
+					.switches_shown = filters->switches_shown };
 }
 
 uint64_t filter_facts(const struct filter_options *filters)
@@ -887,7 +877,7 @@ uint64_t filter_facts(const struct filter_options *filters)
 
 	if (filters->comms)
 		facts |= FACT(COMM);
-	if (filters->pids)
+	if (filters->pids || filters->idle_hidden)
 		facts |= FACT(PID);
 	if (filters->tids)
 		facts |= FACT(TID);

@@ -13,7 +13,7 @@
 
 /* ---- can the profile answer? ---- */
 
-/* Each filter that the profile was read with is asked, too; by time, switches and idleness nothing else is asked. */
+/* Each filter that the profile was read with is asked, too; by time and switches nothing else is asked. */
 static bool is_narrower(const struct filter_options *read, const struct filter_options *asked)
 {
 	const char *const texts[][2] = {
@@ -28,7 +28,7 @@ static bool is_narrower(const struct filter_options *read, const struct filter_o
 	return read->kernel_hidden <= asked->kernel_hidden && read->user_hidden <= asked->user_hidden &&
 	       text_same(read->time, asked->time) && text_same(read->switch_on, asked->switch_on) &&
 	       text_same(read->switch_off, asked->switch_off) && read->switches_shown == asked->switches_shown &&
-	       read->idle_hidden == asked->idle_hidden;
+	       read->idle_hidden <= asked->idle_hidden;
 }
 
 static bool are_same(const struct filter_options *a, const struct filter_options *b)
@@ -180,10 +180,10 @@ struct cells *hist_own_cells(struct hist *hist, size_t member)
 /* Filters that leave samples out of the totals, too, and can be asked of cells. */
 static bool totals_filtered(const struct filter_options *filters)
 {
-	return filters->cpus || filters->kernel_hidden || filters->user_hidden;
+	return filters->cpus || filters->kernel_hidden || filters->user_hidden || filters->idle_hidden;
 }
 
-/* The totals of what these leave, from cells that know their CPU and mode. */
+/* The totals of what these leave, from cells that know their CPU, mode and process. */
 static struct entry_stats left_totals(const struct table *table, const struct cells *cells)
 {
 	struct entry_stats totals = { 0 };

@@ -241,6 +241,15 @@ static int parse_sockets(struct filters *filters, const struct recording_info *r
 	return code ? code : need_cpus("--socket-filter", recording->events, err);
 }
 
+uint64_t events_sample_types(const struct events *events)
+{
+	uint64_t types = 0;
+
+	for (size_t i = 0; i < events->n; i++)
+		types |= event_sample_has(events->v[i]);
+	return types;
+}
+
 bool events_have_switches(const struct events *events)
 {
 	for (size_t i = 0; i < events->n; i++)
@@ -512,6 +521,8 @@ bool filters_drop_cell(const struct filters *filters, const struct cells *cells,
 
 	if (by_mode(filters) &&
 	    !judge(filters, FILTER_MODE, take_mode(filters, cell_fact(cells, cell, FACT_MISC))))
+		return true;
+	if (filters->idle_hidden && !task_names_number(cell_fact(cells, cell, FACT_PID)))
 		return true;
 	if (!filters->by_cpu)
 		return false;

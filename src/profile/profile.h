@@ -248,6 +248,8 @@ size_t session_shares(struct session *session, const struct replay_sample *sampl
 		      const struct sample_share **shares);
 
 /* ---- filters.c: one sample, one location ---- */
+/* All that samples of some event have: bits of PERF_SAMPLE_*, see event_sample_has(). */
+uint64_t events_sample_types(const struct events *events);
 /* Context switches were recorded, which tell the parallelism of samples. */
 bool events_have_switches(const struct events *events);
 /* -EINVAL with a sentence about the option, where they have none. */

@@ -238,6 +238,16 @@ void act_relative(struct screen *screen)
 		screen_say(screen, "percentages of %s", query.percentage_relative ? "what the filters left" : "all");
 }
 
+void act_idle(struct screen *screen)
+{
+	struct query query = screen->query;
+
+	query.filters.idle_hidden = !query.filters.idle_hidden;
+	if (screen_need_table(screen) && screen_ask(screen, &query))
+		screen_say(screen, "idle tasks are %s", query.filters.idle_hidden ? "left out of rows and percentages" :
+											"counted");
+}
+
 void act_group(struct screen *screen)
 {
 	struct query query = screen->query;

@@ -402,14 +402,6 @@ void act_scroll(struct screen *screen, int by)
 	screen->views[screen->n_views - 1]->scroll(screen, by);
 }
 
-static const struct key_row *find_key(const struct screen *screen, const struct view *top, int key)
-{
-	bool live = top == &view_rows && screen->source->pause;
-	const struct key_row *row = live ? screen_key_find(VIEW_LIVE, key) : NULL;
-
-	return row ? row : screen_key_find(top->bit, key);
-}
-
 /* Title and status line are no lines of a view. */
 static bool is_beside_view(const struct screen *screen, int key)
 {
@@ -421,7 +413,7 @@ static bool is_beside_view(const struct screen *screen, int key)
 static void take_key(struct screen *screen, int key)
 {
 	const struct view *top = screen->views[screen->n_views - 1];
-	const struct key_row *row = find_key(screen, top, key);
+	const struct key_row *row = screen_key_of(screen, key);
 
 	screen->dirty = true;
 	if (key == KEY_GONE)

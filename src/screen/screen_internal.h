@@ -164,17 +164,21 @@ struct key_row {
 	int keys[KEYS_OF_ROW]; /* 0: no more */
 	const char *names; /* as the help and the manual have them: "Enter, +" */
 	unsigned views; /* where it works, bits */
-	const char *help; /* NULL: it stands with the row above */
+	const char *help; /* NULL: it stands with the row above, or goes without saying */
 	void (*act)(struct screen *screen);
 	void (*act_by)(struct screen *screen, int by); /* where act is NULL */
 	int by; /* how far, which way, which one */
+	/* Has it something to do now, in its view? If not, the help leaves it out. NULL: always. */
+	bool (*works)(const struct screen *screen);
 };
 extern const struct key_row screen_keys[];
 extern const size_t n_screen_keys;
 const struct key_row *screen_key_find(unsigned view, int key);
 void screen_key_act(struct screen *screen, const struct key_row *row);
-/* All keys with what they do, for the help. */
-void screen_keys_add(struct str *out);
+/* The row of a key in the view on top; NULL: it does nothing there. */
+const struct key_row *screen_key_of(const struct screen *screen, int key);
+/* Adds the keys that have something to do in the view on top, with what they do: its own first. */
+void screen_keys_add(const struct screen *screen, struct str *out);
 
 /* Keys of all views. */
 void act_move(struct screen *screen, int how);
@@ -283,6 +287,7 @@ void act_samples(struct screen *screen);
 void act_period(struct screen *screen);
 void act_latency(struct screen *screen);
 void act_relative(struct screen *screen);
+void act_idle(struct screen *screen);
 void act_group(struct screen *screen);
 void act_group_sort(struct screen *screen, int member);
 void act_zero(struct screen *screen);
@@ -319,6 +324,7 @@ void act_code_search_on(struct screen *screen, int step);
 void act_code_save(struct screen *screen);
 
 /* ---- view_diff.c ---- */
+bool diff_has_other_events(const struct screen *screen);
 void act_diff_event(struct screen *screen, int step);
 void act_diff_row(struct screen *screen);
 void act_diff_save(struct screen *screen);

@@ -1,6 +1,6 @@
 /*
  * The keys: one row each, which says everything about it: what is pressed, where it works, what the help says,
- * what it does. perf's keys are the same where perf has one.
+ * what it does, and whether it has something to do. perf's keys are the same where perf has one.
  *
  * To add one: a row here; its place in pstat-report(1) (tests/unit/test_screen_keys.c compares the two); a line
  * in tests/cli/browser.sh that presses it.
@@ -13,7 +13,52 @@ enum {
 	SELECTING = VIEW_ANY & ~VIEW_TEXT,
 	WHEELED = VIEW_ANY & ~VIEW_MENU,
 	SIDEWAYS = VIEW_ROWS | VIEW_TEXT | VIEW_DIFF,
+	HELPED = VIEW_ROWS | VIEW_CODE | VIEW_DIFF,
 };
+
+/* ---- where keys have something to do ---- */
+
+static bool has_chains(const struct screen *screen)
+{
+	return events_sample_types(screen->source->recording->events) & PERF_SAMPLE_CALLCHAIN;
+}
+
+static bool has_folds(const struct screen *screen)
+{
+	return has_chains(screen) || screen->query.view == VIEW_HIERARCHY;
+}
+
+static bool has_switches(const struct screen *screen)
+{
+	return events_have_switches(screen->source->recording->events);
+}
+
+static bool has_other_events(const struct screen *screen)
+{
+	return screen->table && screen_has_next_event(screen);
+}
+
+static bool has_group(const struct screen *screen)
+{
+	return screen->table && screen->hist->n_members > 1;
+}
+
+static bool can_group(const struct screen *screen)
+{
+	return has_group(screen) || (screen->table && screen->table->n_hists > 1);
+}
+
+static bool has_header(const struct screen *screen)
+{
+	return screen->source->header;
+}
+
+static bool can_zero(const struct screen *screen)
+{
+	return screen->source->zero;
+}
+
+/* ---- the keys ---- */
 
 const struct key_row screen_keys[] = {
 	{ { KEY_GO_UP }, "Up", VIEW_ANY, "the row above", .act_by = act_move, MOVE_UP },
@@ -29,16 +74,18 @@ const struct key_row screen_keys[] = {
 	{ { KEY_RETURN }, "Enter", VIEW_MENU, NULL, .act = act_menu_choose },
 	{ { KEY_RETURN }, "Enter", VIEW_TEXT, NULL, .act = act_close },
 	{ { KEY_RETURN }, "Enter", VIEW_PROMPT, NULL, .act = act_prompt_accept },
-	{ { '+' }, "+", VIEW_ROWS, "unfolds or folds one level of the row", .act = act_fold_row },
-	{ { 'e' }, "e", VIEW_ROWS, "unfolds all below the row", .act_by = act_fold_below, UNFOLD },
-	{ { 'c' }, "c", VIEW_ROWS, "folds all below the row", .act_by = act_fold_below, FOLD },
-	{ { 'E' }, "E", VIEW_ROWS, "unfolds all rows", .act_by = act_fold_all, UNFOLD },
-	{ { 'C' }, "C", VIEW_ROWS, "folds all rows", .act_by = act_fold_all, FOLD },
-	{ { 'g' }, "g", VIEW_ROWS, "call trees from the caller in, or the function out", .act = act_order },
+	{ { '+' }, "+", VIEW_ROWS, "unfolds or folds one level of the row", .act = act_fold_row, .works = has_folds },
+	{ { 'e' }, "e", VIEW_ROWS, "unfolds all below the row",
+	  .act_by = act_fold_below, UNFOLD, .works = has_folds },
+	{ { 'c' }, "c", VIEW_ROWS, "folds all below the row", .act_by = act_fold_below, FOLD, .works = has_folds },
+	{ { 'E' }, "E", VIEW_ROWS, "unfolds all rows", .act_by = act_fold_all, UNFOLD, .works = has_folds },
+	{ { 'C' }, "C", VIEW_ROWS, "folds all rows", .act_by = act_fold_all, FOLD, .works = has_folds },
+	{ { 'g' }, "g", VIEW_ROWS, "call trees from the caller in, or the function out",
+	  .act = act_order, .works = has_chains },
 	{ { KEY_GO_RIGHT, '>' }, "Right, >", SIDEWAYS, "to the right, with whole names", .act_by = act_scroll, 1 },
 	{ { '<' }, "<", SIDEWAYS, "back to the left", .act_by = act_scroll, -1 },
 	{ { KEY_GO_LEFT }, "Left", VIEW_ROWS, "back to the left; there: as Esc", .act = act_left },
-	{ { KEY_GO_LEFT }, "Left", VIEW_TEXT | VIEW_DIFF, NULL, .act_by = act_scroll, -1 },
+	{ { KEY_GO_LEFT }, "Left", VIEW_TEXT, NULL, .act_by = act_scroll, -1 },
 	{ { KEY_ESCAPE }, "Esc", VIEW_ROWS, "a step back: out of a filter, a zoom, a text", .act = act_back },
 	{ { KEY_ESCAPE }, "Esc", VIEW_TEXT, NULL, .act = act_close },
 	{ { KEY_ESCAPE, KEY_GO_LEFT }, "Esc", VIEW_MENU, NULL, .act = act_close },
@@ -55,23 +102,28 @@ const struct key_row screen_keys[] = {
 	{ { 'u' }, "u", VIEW_ROWS, "zooms into a CPU", .act_by = act_zoom, ZOOM_CPU },
 	{ { 'S' }, "S", VIEW_ROWS, "zooms into a socket", .act_by = act_zoom, ZOOM_SOCKET },
 	{ { 'r' }, "r", VIEW_ROWS, "zooms into what ran with as many threads at once", .act_by = act_zoom,
-	  ZOOM_PARALLELISM },
+	  ZOOM_PARALLELISM, .works = has_switches },
 	{ { 'T' }, "T", VIEW_ROWS, "zooms into a span of time, as --time has it", .act = act_zoom_time },
 	{ { '/' }, "/", VIEW_ROWS, "only functions with what is typed in their names", .act = act_filter },
 	{ { 'o' }, "o", VIEW_ROWS, "sorts by other keys, as --sort has them", .act = act_sort },
 	{ { 'O' }, "O", VIEW_ROWS, "other columns, as --fields has them", .act = act_fields },
 	{ { 'N' }, "N", VIEW_ROWS, "a column with the number of samples, or none", .act = act_samples },
 	{ { 'p' }, "p", VIEW_ROWS, "a column with the sum of the periods, or none", .act = act_period },
-	{ { 'l' }, "l", VIEW_ROWS, "rows by wall-clock time (--latency), or by CPU time", .act = act_latency },
-	{ { 'x' }, "x", VIEW_ROWS, "with what functions called (--children), or without", .act = act_children },
+	{ { 'l' }, "l", VIEW_ROWS, "rows by wall-clock time (--latency), or by CPU time",
+	  .act = act_latency, .works = has_switches },
+	{ { 'x' }, "x", VIEW_ROWS, "with what functions called (--children), or without",
+	  .act = act_children, .works = has_chains },
 	{ { 'y' }, "y", VIEW_ROWS, "rows within rows (--hierarchy), or flat", .act = act_hierarchy },
 	{ { 'F' }, "F", VIEW_ROWS, "percentages of all, or of what filters left", .act = act_relative },
+	{ { 'I' }, "I", VIEW_ROWS, "samples of idle tasks (process 0), or without them", .act = act_idle },
 	{ { 'L' }, "L", VIEW_ROWS, "leaves out rows and branches below a percentage", .act = act_limit },
-	{ { KEY_TAB }, "Tab", VIEW_ROWS, "the next event", .act_by = act_next_event, 1 },
-	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_ROWS, "the event before", .act_by = act_next_event, -1 },
-	{ { 'G' }, "G", VIEW_ROWS, "all events beside each other, or one after the other", .act = act_group },
+	{ { KEY_TAB }, "Tab", VIEW_ROWS, "the next event", .act_by = act_next_event, 1, .works = has_other_events },
+	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_ROWS, "the event before",
+	  .act_by = act_next_event, -1, .works = has_other_events },
+	{ { 'G' }, "G", VIEW_ROWS, "all events beside each other, or one after the other",
+	  .act = act_group, .works = can_group },
 	{ { '0' }, "0", VIEW_ROWS, "groups: rows by the first event's numbers; so 1 to 9",
-	  .act_by = act_group_sort, 0 },
+	  .act_by = act_group_sort, 0, .works = has_group },
 	{ { '1' }, "1", VIEW_ROWS, NULL, .act_by = act_group_sort, 1 },
 	{ { '2' }, "2", VIEW_ROWS, NULL, .act_by = act_group_sort, 2 },
 	{ { '3' }, "3", VIEW_ROWS, NULL, .act_by = act_group_sort, 3 },
@@ -84,23 +136,26 @@ const struct key_row screen_keys[] = {
 	{ { 'w' }, "w", VIEW_ROWS, "whole names, or names that fit", .act = act_whole_names },
 	{ { 'W' }, "W", VIEW_ROWS, "all of this row, with nothing shortened", .act = act_show_name },
 	{ { '!' }, "!", VIEW_ANY, "losses and doubts", .act = act_notes },
-	{ { 'i' }, "i", VIEW_ROWS, "what the recording says of itself", .act = act_header },
+	{ { 'i' }, "i", VIEW_ROWS, "what the recording says of itself", .act = act_header, .works = has_header },
 	{ { 'P' }, "P", VIEW_ROWS, "prints the table to a file", .act = act_save_table },
-	{ { 'f', 'V' }, "f, V", VIEW_ROWS, "writes the flame graph of what is shown to a file", .act = act_save_graph },
+	{ { 'f', 'V' }, "f, V", VIEW_ROWS, "writes the flame graph of what is shown to a file",
+	  .act = act_save_graph },
 	{ { 'f' }, "f", VIEW_LIVE, "pstat top: stops taking samples, or goes on", .act = act_pause },
-	{ { 'z' }, "z", VIEW_ROWS, "pstat top: forgets what was counted so far", .act = act_zero },
-	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", VIEW_ROWS | VIEW_CODE | VIEW_DIFF, "all keys", .act = act_help },
+	{ { 'z' }, "z", VIEW_ROWS, "pstat top: forgets what was counted so far", .act = act_zero, .works = can_zero },
+	{ { '?', 'h', KEY_HELP_F1 }, "?, h, F1", HELPED, "the keys of this view", .act = act_help },
 	{ { 'q' }, "q", VIEW_ROWS | VIEW_DIFF, "leaves; so does Ctrl-C, at any time", .act = act_leave },
 	{ { 'q' }, "q", VIEW_TEXT | VIEW_MENU, NULL, .act = act_close },
 	/* Keys of the code: after all others, as the help has them. */
-	{ { KEY_RETURN }, "Enter", VIEW_CODE, "goes where a jump goes, or into what is called", .act = act_code_enter },
+	{ { KEY_RETURN }, "Enter", VIEW_CODE, "goes where a jump goes, or into what is called",
+	  .act = act_code_enter },
 	{ { KEY_GO_RIGHT }, "Right", VIEW_CODE, "to the right", .act_by = act_scroll, 1 },
 	{ { KEY_GO_LEFT }, "Left", VIEW_CODE, "back to the left; there: as Esc", .act_by = act_scroll, -1 },
 	{ { KEY_ESCAPE, 'q' }, "Esc, q", VIEW_CODE, "back to the function before, or to the table",
 	  .act = act_code_back },
 	{ { 'H' }, "H", VIEW_CODE, "the hottest instruction", .act_by = act_code_hottest, 0 },
 	{ { KEY_TAB }, "Tab", VIEW_CODE, "the next hottest one", .act_by = act_code_hottest, 1 },
-	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_CODE, "the one before, which is hotter", .act_by = act_code_hottest, -1 },
+	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_CODE, "the one before, which is hotter",
+	  .act_by = act_code_hottest, -1 },
 	{ { '>' }, ">", VIEW_CODE, "the function with next most samples", .act_by = act_code_neighbour, 1 },
 	{ { '<' }, "<", VIEW_CODE, "the one before, which has more", .act_by = act_code_neighbour, -1 },
 	{ { '/' }, "/", VIEW_CODE, "searches the lines for what is typed", .act = act_code_search },
@@ -120,11 +175,15 @@ const struct key_row screen_keys[] = {
 	  .act_by = act_code_flip, CODE_ARROWS },
 	{ { 'P' }, "P", VIEW_CODE, "prints the code to a file", .act = act_code_save },
 	/* Keys of pstat diff. */
-	{ { KEY_RETURN, 'W' }, "Enter, W", VIEW_DIFF, "pstat diff: all of this row", .act = act_diff_row },
-	{ { KEY_TAB }, "Tab", VIEW_DIFF, NULL, .act_by = act_diff_event, 1 },
-	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_DIFF, NULL, .act_by = act_diff_event, -1 },
-	{ { 'P' }, "P", VIEW_DIFF, NULL, .act = act_diff_save },
-	{ { 'f', 'V' }, "f, V", VIEW_DIFF, NULL, .act = act_diff_save_graph },
+	{ { KEY_RETURN, 'W' }, "Enter, W", VIEW_DIFF, "all of this row", .act = act_diff_row },
+	{ { KEY_GO_LEFT }, "Left", VIEW_DIFF, "back to the left", .act_by = act_scroll, -1 },
+	{ { KEY_TAB }, "Tab", VIEW_DIFF, "the next event", .act_by = act_diff_event, 1,
+	  .works = diff_has_other_events },
+	{ { KEY_BACK_TAB }, "Shift-Tab", VIEW_DIFF, "the event before", .act_by = act_diff_event, -1,
+	  .works = diff_has_other_events },
+	{ { 'P' }, "P", VIEW_DIFF, "prints the table to a file", .act = act_diff_save },
+	{ { 'f', 'V' }, "f, V", VIEW_DIFF, "writes the flame graph of the difference to a file",
+	  .act = act_diff_save_graph },
 };
 const size_t n_screen_keys = ARRAY_SIZE(screen_keys);
 
@@ -148,16 +207,53 @@ void screen_key_act(struct screen *screen, const struct key_row *row)
 		row->act_by(screen, row->by);
 }
 
-void screen_keys_add(struct str *out)
+const struct key_row *screen_key_of(const struct screen *screen, int key)
 {
-	unsigned before = VIEW_ROWS;
+	const struct view *top = screen->views[screen->n_views - 1];
+	bool live = top == &view_rows && screen->source->pause;
+	const struct key_row *row = live ? screen_key_find(VIEW_LIVE, key) : NULL;
+
+	return row ? row : screen_key_find(top->bit, key);
+}
+
+/* Adds those names of a row whose keys lead to it: in a live view another row has `f`. False: there are none. */
+static bool add_names(const struct screen *screen, const struct key_row *row, struct str *out)
+{
+	const char *name = row->names;
+	const size_t before = out->len;
+
+	for (size_t k = 0; k < KEYS_OF_ROW && *name; k++) {
+		const size_t n = strcspn(name, ",");
+
+		if (screen_key_of(screen, row->keys[k]) == row) {
+			str_add(out, out->len > before ? ", " : "");
+			str_addn(out, name, n);
+		}
+		name += n;
+		name += strspn(name, ", ");
+	}
+	return out->len > before;
+}
+
+/* Adds the keys that only one view has, or those that several have. */
+static void add_keys(const struct screen *screen, bool shared, struct str *out)
+{
+	struct str names = STR_INIT;
 
 	for (size_t i = 0; i < n_screen_keys; i++) {
-		if (!screen_keys[i].help)
-			continue;
-		if (screen_keys[i].views == VIEW_CODE && before != VIEW_CODE)
-			str_add(out, "\nIn the code of a function (a):\n");
-		before = screen_keys[i].views;
-		str_addf(out, "%-*s %s\n", NAMES_COLUMNS, screen_keys[i].names, screen_keys[i].help);
+		const struct key_row *row = &screen_keys[i];
+
+		str_reset(&names);
+		if (row->help && !(row->views & (row->views - 1)) == !shared && add_names(screen, row, &names) &&
+		    (!row->works || row->works(screen)))
+			str_addf(out, "%-*s %s\n", NAMES_COLUMNS, names.s, row->help);
 	}
+	str_release(&names);
+}
+
+void screen_keys_add(const struct screen *screen, struct str *out)
+{
+	add_keys(screen, false, out);
+	str_add(out, "\nAs in other views:\n");
+	add_keys(screen, true, out);
 }

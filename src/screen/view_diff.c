@@ -124,6 +124,11 @@ const struct view view_diff = {
 
 /* ---- keys ---- */
 
+bool diff_has_other_events(const struct screen *screen)
+{
+	return shown_diff(screen)->n_events > 1;
+}
+
 void act_diff_event(struct screen *screen, int step)
 {
 	const size_t n = shown_diff(screen)->n_events;

@@ -109,7 +109,7 @@ void act_help(struct screen *screen)
 {
 	struct str lines = STR_INIT;
 
-	screen_keys_add(&lines);
+	screen_keys_add(screen, &lines);
 	text_open(screen, "Keys", &lines);
 }
 

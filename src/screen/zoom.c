@@ -256,6 +256,8 @@ void zooms_add(const struct screen *screen, struct str *out)
 
 	for (size_t i = 0; i < screen->zooms->n; i++)
 		str_addf(out, "%s%s", i ? ", " : "  ", screen->zooms->v[i].said);
+	if (screen->query.filters.idle_hidden)
+		str_add(out, "  without idle tasks");
 	if (typed) {
 		str_add(out, "  symbols with: ");
 		str_add_printable(out, typed, strlen(typed));

@@ -333,7 +333,7 @@ test_scrolling_ends()
 	has "the end of the longest line is at the edge" 'std::tuple<> >$' "$(sed -n '3,29p' <<<"$out")"
 	browse 30 80 show 'keys Right' show -- -g none --no-children -s comm,dso
 	same "all is in sight" "$(head -30 <<<"$out")" "$(tail -n +31 <<<"$out")"
-	browse 100 60 'keys ?' 'until ^Keys' "keys$right" show 'keys Left Left' 'until ^Up ' -- -g none
+	browse 100 60 'keys ?' 'until ^Keys' "keys$right" show 'keys Left Left' 'until ^Enter  ' -- -g none
 	has "a text ends as well" 'or the function out$' "$out"
 }
 
@@ -359,7 +359,7 @@ test_mouse()
 
 	for term in xterm linux; do # two ways to say where it is
 		TERM=$term browse 12 100 'click 4' selected 'wheel down' selected 'wheel up' selected 'keys m' 'until What to do' 'click 4' selected \
-			'keys Esc' 'gone What to do' 'keys ?' 'until ^Keys' 'wheel down' 'gone ^Up ' 'wheel up' 'until ^Up ' 'click 4' 'until ^Up ' -- -g none
+			'keys Esc' 'gone What to do' 'keys ?' 'until ^Keys' 'wheel down' 'gone ^Enter  ' 'wheel up' 'until ^Enter  ' 'click 4' 'until ^Enter  ' -- -g none
 		same "$term: click, wheel down, wheel up" "$(browse 12 100 'keys Down' selected 'keys Down' selected 'keys Up' selected -- -g none; echo "$out")" \
 			"$(head -3 <<<"$out")"
 		same "$term: a line of the menu" "Only this file (dso)" "$(sed -n 4p <<<"$out")"
@@ -381,8 +381,9 @@ test_texts()
 {
 	browse 100 120 'keys ?' 'until ^Keys' show 'keys Esc' 'gone ^Keys' 'keys h' 'until ^Keys' 'keys q' 'gone ^Keys' 'keys F1' 'until ^Keys' \
 		-- -g none
-	has "? has all keys" '^e  *unfolds all below the row$' "$out"
+	has "? has the keys of rows" '^e  *unfolds all below the row$' "$out"
 	has "? has the last one" '^q  *leaves' "$out"
+	has_not "keys of code" 'the hottest' "$out"
 	browse 30 100 'keys !' 'until Losses and doubts' show -- -i "$golden/lost.data"
 	has "!: losses" 'lost' "$out"
 	browse 30 200 'line ^. help' -- -i "$golden/lost.data"

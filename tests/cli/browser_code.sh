@@ -207,8 +207,10 @@ test_help_and_notes()
 {
 	see 140 120 'keys ?' 'until ^Keys' show 'keys q' 'until ^hot' 'keys h' 'until ^Keys' 'keys Esc' 'until ^hot' 'keys !' 'until ^Losses' 'keys Esc' \
 		'until ^hot' 'keys F1' 'until ^Keys' --
-	has "the keys of the code have their own place" '^In the code of a function' "$out"
+	has "the keys of the code come first" '^Enter  *goes where a jump goes' "$(sed -n 2p <<<"$out")"
 	has "its keys" '^H  *the hottest instruction$' "$out"
+	has "the keys that it shares" '^Home  *the first row$' "$out"
+	has_not "keys of rows" 'unfolds' "$out"
 	same "what was changed stays so" "$(code --stdio2 --no-source leaf)" "$(see 300 250 'keys s' 'keys >' 'until ^leaf' show -- ; lines <<<"$out")"
 }
 

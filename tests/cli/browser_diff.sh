@@ -24,6 +24,10 @@ test_rows_and_keys()
 	on 20 60 'until Verdict' "keys$right" show 'keys >' show -- "$PSTAT" diff old new
 	same "Right goes as far as there is something" "$(head -20 <<<"$out")" "$(tail -n +21 <<<"$out")"
 	has "the end of the heads" 'Symbol$' "$(sed -n 2p <<<"$out")"
+	on 40 200 'until Verdict' 'keys ?' 'until ^Keys' show -- "$PSTAT" diff old new
+	has "? has the keys of a difference" '^Enter, W  *all of this row' "$(sed -n 2p <<<"$out")"
+	has_not "there is one event" '^Tab' "$out"
+	has_not "keys of other views" 'unfolds|hottest' "$out"
 	same "P is --stdio" "$("$PSTAT" diff old new --stdio 2>/dev/null)" "$(<perf.hist.0)"
 	has "f is --flamegraph" '"verdict":\[' "$(<flamegraph.0.html)"
 }

@@ -288,6 +288,24 @@ test_all_cpus()
 	has "says which" '^# top: .*, CPU 0$' "$out"
 }
 
+# The CPU on which nothing runs is in no row, nor in what percentages are of.
+test_idle_tasks()
+{
+	need_paranoid 0
+	"$exact" mortal spins:100000 &
+	run timeout 300 "$PSTAT" top --once -a -g -e cpu-clock -s pid -d 0.5
+	has "-g leaves them out, and says so" '^# top: .*, without idle tasks \(-I\)$' "$out"
+	has_not "no row" '^ .* 0:' "$out"
+	has "there are others" '^ +[0-9.]+%.* [1-9][0-9]*:' "$out"
+	run timeout 300 "$PSTAT" top --once -a -g -I -e cpu-clock -s pid
+	has_not "-I" 'without idle' "$out"
+	run timeout 300 "$PSTAT" top --once -a -e cpu-clock -s pid
+	has_not "without -g" 'without idle' "$out"
+	run timeout 300 "$PSTAT" top --once -g -p $! -e cpu-clock -s pid
+	has_not "a process is not idle" 'without idle' "$out"
+	kill -9 %1
+}
+
 test_time_off_the_cpu()
 {
 	need_paranoid 1

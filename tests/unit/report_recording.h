@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 struct recorded_samples {
-	const char *comm; /* NULL: "prog" */
+	const char *comm; /* NULL: "prog"; IDLE: of process 0, others of process 100 */
 	const char *chain; /* "": the sample has no chain, and is at main */
 	unsigned count, event; /* event: 0 or 1 */
 	uint64_t period; /* 0: 1000; NO_PERIOD: 0 */
@@ -29,6 +29,7 @@ struct recorded_samples {
 };
 
 #define NO_PERIOD UINT64_MAX
+#define IDLE "swapper"
 #define USER_CODE 0x10000000ULL
 #define KERNEL_CODE 0xffffffff81000000ULL
 enum { FUNCTION_BYTES = 0x100, MAX_FRAMES = 64 };
@@ -155,7 +156,7 @@ static inline void add_samples(struct writer *writer, const struct events *event
 	uint64_t ips[2 * MAX_FRAMES];
 
 	comm.id.time_ns = ++*time_ns;
-	comm.comm.pid = comm.comm.tid = 100;
+	comm.comm.pid = comm.comm.tid = samples->comm && !strcmp(samples->comm, IDLE) ? 0 : 100;
 	comm.comm.comm = samples->comm ? samples->comm : "prog";
 	add_body(writer, events, &comm, 0);
 	body.sample.ips = ips;
@@ -165,7 +166,7 @@ static inline void add_samples(struct writer *writer, const struct events *event
 		body.sample.ip = ips[1];
 		body.misc = ips[0] == PERF_CONTEXT_KERNEL ? MISC_KERNEL : MISC_USER;
 	}
-	body.sample.pid = body.sample.tid = 100;
+	body.sample.pid = body.sample.tid = comm.comm.pid;
 	body.sample.period = samples->period == NO_PERIOD ? 0 : samples->period ? samples->period : 1000;
 	body.sample.cpu = samples->cpu;
 	for (unsigned i = 0; i < samples->count; i++) {

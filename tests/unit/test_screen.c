@@ -198,6 +198,11 @@ static int live_feed(void *context, uint64_t budget_ns, struct str *err)
 	return rc == SCREEN_FED_ALL ? SCREEN_FED_LATER : rc;
 }
 
+static void live_pause(void *context)
+{
+	(void)context;
+}
+
 /* ---- what is recorded ---- */
 
 #define SAMPLES(...) (const struct recorded_samples[]){ __VA_ARGS__, { NULL, NULL, 0, 0, 0, 0 } }
@@ -230,6 +235,10 @@ static const struct made odd_names = { SAMPLES(
 /* Two functions of one name, each with callers and callees. */
 static const struct made twins = { SAMPLES(
 	{ NULL, "main|a|twin", 6, 0, 0, 0 }, { NULL, "main|b|" TWIN, 3, 0, 0, 0 }, { NULL, "main", 1, 0, 0, 0 }
+), 1, false };
+/* Of ten samples six are of nothing that runs. */
+static const struct made half_idle = { SAMPLES(
+	{ IDLE, "k:entry", 6, 0, 0, 0 }, { NULL, "main|a", 3, 0, 0, 0 }, { NULL, "main", 1, 0, 0, 0 }
 ), 1, false };
 static const struct made one_in_250 = { SAMPLES(
 	{ NULL, "main|a", 996, 0, 0, 0 }, { NULL, "main|b", 4, 0, 0, 0 }
@@ -287,6 +296,29 @@ static const struct browsing {
 		{ '!', "^Losses and doubts", NULL, 0 },
 		{ KEY_ESCAPE, "^What to do", "^Losses and doubts", 0 },
 		{ KEY_ESCAPE, "^Samples: ", NULL, 0 }
+	) },
+	/* Help begins with the keys of its view; those that have nothing to do here are not in it. */
+	{ "help where there is all", &two_events, .keys = KEYS(
+		{ '?', "^Enter              unfolds", "the row above", 0 },
+		{ '?', "^e                  unfolds all", NULL, 0 },
+		{ KEY_PAGE_DOWN, "^Tab                the next event", "rows by wall-clock", 0 },
+		{ KEY_PAGE_DOWN, "^f, V               writes the flame graph", "pstat top", 0 },
+		{ KEY_LAST, "^?, h, F1           the keys of this view", "of the code", 0 },
+		{ KEY_ESCAPE, "^Samples: ", NULL, 0 }
+	) },
+	{ "help where there is one event", &one_event, .keys = KEYS(
+		{ '?', "^Enter              unfolds", NULL, 0 },
+		{ KEY_PAGE_DOWN, "^L                  leaves out", "the next event", 0 },
+		{ KEY_LAST, "^?, h, F1", "the next event", 0 },
+		{ KEY_ESCAPE, "^Samples: ", NULL, 0 }
+	) },
+	{ "help of what is live", &two_events, .first = "prog", .keys = KEYS(
+		{ '?', "^Enter              unfolds", NULL, ANY },
+		{ KEY_PAGE_DOWN, NULL, NULL, ANY },
+		{ KEY_PAGE_DOWN, "^V                  writes the flame graph", "f, V", ANY },
+		{ KEY_GO_UP, "^f                  pstat top: stops", "forgets", ANY },
+		{ KEY_ESCAPE, "^Samples: ", NULL, ANY },
+		{ 'f', "^Samples: ", "flamegraph", ANY }
 	) },
 	/* A filter is asked once for all letters that have come, and where its prompt ends. */
 	{ "letters that come together ask once", &two_events, .keys = KEYS(
@@ -485,6 +517,14 @@ static const struct browsing {
 		{ 'F', "- 66.67% main", "60.00%", 1 },
 		{ 'F', "- 60.00% main", "66.67%", 1 }
 	) },
+	/* Idle tasks are in no row and in no percentage; without another reading. */
+	{ "idle tasks", &half_idle, .sort = "comm,symbol", .keys = KEYS(
+		{ KEY_FIRST, "60.00%  swapper", "without idle", 0 },
+		{ 'I', "75.00%  prog", "swapper", 1 },
+		{ KEY_FIRST, "of event 'cycles'  without idle tasks ", "idle tasks are", 0 },
+		{ 'I', "^idle tasks are counted", "75.00%", 1 },
+		{ KEY_FIRST, "60.00%  swapper", "without idle", 0 }
+	) },
 	/* A limit typed for L holds for trees, too. */
 	{ "a limit holds for branches", &two_ways, .sort = "dso", .graph = true, .keys = KEYS(
 		{ 'L', "^Only rows and branches of at least (percent): ", NULL, 0 },
@@ -548,6 +588,7 @@ static void press(const struct browsing *b)
 	if (live.first || live.then) {
 		source.make = live_make;
 		source.feed = live_feed;
+		source.pause = live_pause;
 		source.later_ms = LATER_MS;
 	}
 	script = (struct script){ .steps = b->keys, .slow = script.slow };
