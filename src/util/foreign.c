@@ -98,6 +98,12 @@ struct path_walk {
 	bool no_link; /* the last name is taken as it is */
 };
 
+/* The folder by a descriptor of its own. */
+static int open_again(int folder)
+{
+	return openat(folder, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static int walk_down(struct path_walk *walk, int fd)
 {
 	if (walk->depth == DEPTH_MAX) {
@@ -151,7 +157,7 @@ static int walk_step(struct path_walk *walk, int *fd)
 	if (!strcmp(name, "..") || !strcmp(name, ".") || !*name) {
 		if (name[0] && name[1] && walk->depth > 1)
 			walk_up(walk, walk->depth - 1);
-		if (last && (*fd = fcntl(walk->fds[walk->depth - 1], F_DUPFD_CLOEXEC, 0)) < 0)
+		if (last && (*fd = open_again(walk->fds[walk->depth - 1])) < 0)
 			return -errno;
 		memmove(walk->rest, rest, strlen(rest) + 1);
 		return last;
@@ -177,7 +183,7 @@ static int walk_step(struct path_walk *walk, int *fd)
 static int path_below_by_hand(int root, const char *path, bool no_link)
 {
 	struct path_walk walk = { .no_link = no_link };
-	int fd = -1, rc = fcntl(root, F_DUPFD_CLOEXEC, 0);
+	int fd = -1, rc = open_again(root);
 
 	if (rc < 0)
 		return -errno;
