@@ -286,9 +286,73 @@ def test_tracepoint():
         for _ in range(10):
             os.getppid()
         sampler.disable()
-        assert sum(1 for r in sampler if len(r.raw) >= 16) >= 10
+        samples = [r for r in sampler if len(r.raw) >= 16]
+        number, pid = events.field(0, "id"), events.field(0, "common_pid")
+        getppid = {"x86_64": 110, "aarch64": 173}.get(os.uname().machine)
+        assert getppid is None or sum(1 for r in samples if number.number(r) == getppid) >= 10
+        assert len(samples) >= 10 and {pid.number(r.raw) for r in samples} == {os.getpid()}, samples[0]
+        assert raises(pstat.Error, pid.number, b"").errno == 74 and not pid.is_text
+        assert raises(pstat.Error, pid.text, samples[0]).errno == 22
+        assert raises(pstat.Error, events.field, 0, "no_such_field").errno == 2
+        assert isinstance(sampler.counters.bpf_programs(0), list)
         e = raises(pstat.Error, sampler.counters.set_filter, 0, "no_such_field == 1")
         assert "no_such_field" in str(e), e
+
+
+def test_decoded_words():
+    parts = pstat.decode_branch(pstat.Branch(1, 2, 1 | 1 << 3 | 77 << 4 | 5 << 20 | 2 << 24 | 3 << 30))
+    assert parts == (True, False, False, True, 77, 5, 2, 3), parts
+    assert parts.mispredicted is True and parts.branch_type == 5
+    source = pstat.decode_data_source(2 | 8 << 5 | 4 << 19 | 2 << 24 | 10 << 26 | 3 << 33 | 1 << 37 | 1 << 38 | 2 << 40 | 3 << 43)
+    assert source == (2, 8, 4, 2, 10, 3, 1, 1, 2, 3) and source.hops == 3, source
+    transaction = pstat.decode_transaction(1 << 1 | 1 << 5 | 0x42 << 32)
+    assert transaction == (False, True, False, False, False, True, False, False, 0x42), transaction
+    assert transaction.conflict is True
+
+
+def test_refresh():
+    with pstat.Sampler("page-faults:u", period=1) as sampler:
+        sampler.counters.refresh(0, 3)
+        touch(mapped())
+        assert sum(1 for r in sampler if isinstance(r, pstat.Sample)) == 3
+        assert raises(pstat.Error, sampler.counters.refresh, 0, 0).errno == 22
+        assert raises(pstat.Error, sampler.counters.bpf_programs, 0).errno in (1, 22)
+
+
+def test_names():
+    libc = ctypes.CDLL(None)
+    address = ctypes.cast(libc.getppid, ctypes.c_void_p).value
+    with pstat.Names() as names:
+        name = names.of(address + 1)
+        assert "getppid" in name.function and name.offset == 1 and name.file.startswith("/") and not name.reason, name
+        other = names.of(address, os.getpid())
+        assert other.function == name.function and other.file_address == name.file_address - 1, other
+        nothing = names.of(16)
+        assert nothing.function is None and nothing.file is None and nothing.reason == "nothing is mapped there", nothing
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        assert raises(pstat.Error, names.of, address, ended.pid).errno == 3
+        names.forget()
+        assert names.of(address) == other
+    raises(ValueError, names.of, address)
+
+
+def test_text_of_a_tracepoint():
+    try:
+        events = pstat.Events("sched:sched_process_exec")
+    except pstat.Error as e:
+        raise Skip("needs tracefs that this user may read: %s" % str(e).split("\n")[0])
+    file, pid = events.field(0, "filename"), events.field(0, "pid")
+    waits = subprocess.Popen(["sh", "-c", "read line; exec true"], stdin=subprocess.PIPE)
+    with pstat.Sampler(events, period=1, fields=pstat.Field.RAW, pid=waits.pid, enabled=True) as sampler:
+        supported = sampler.counters[0].supported
+        waits.stdin.close()
+        records = [r for r in sampler.follow() if isinstance(r, pstat.Sample)] if supported else []
+    waits.wait()
+    if not supported:
+        raise Skip("needs the right to use tracepoints")
+    assert file.is_text and [os.path.basename(file.text(r)) for r in records] == ["true"], records
+    assert pid.number(records[0]) == waits.pid, records
 
 
 def layout():

@@ -397,6 +397,31 @@ func (c *Counters) SetBPF(index, program int) error {
 	return c.do(func() C.int { return C.pstat_attach_bpf(c.handle, C.size_t(index), C.int(program)) })
 }
 
+// BPFPrograms are the kernel's ids of the BPF programs that run at a tracepoint.
+func (c *Counters) BPFPrograms(index int) ([]uint32, error) {
+	if err := c.closed(); err != nil {
+		return nil, err
+	}
+	n := C.pstat_bpf_programs(c.handle, C.size_t(index), nil, 0)
+	if n <= 0 {
+		return nil, errorOf(n, nil)
+	}
+	ids := make([]uint32, n)
+	n = C.pstat_bpf_programs(c.handle, C.size_t(index), (*C.uint32_t)(&ids[0]), C.size_t(len(ids)))
+	if n < 0 {
+		return nil, errorOf(n, nil)
+	}
+	if int(n) < len(ids) { // one has gone meanwhile
+		ids = ids[:n]
+	}
+	return ids, nil
+}
+
+// Refresh enables one event of a sampler for n more samples, after which the kernel disables it.
+func (c *Counters) Refresh(index, n int) error {
+	return c.do(func() C.int { return C.pstat_refresh(c.handle, C.size_t(index), C.int(n)) })
+}
+
 // SetFilter sets the filter of a tracepoint.
 func (c *Counters) SetFilter(index int, filter string) error {
 	if err := c.closed(); err != nil {

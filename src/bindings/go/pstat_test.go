@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime"
 	"strings"
 	"syscall"
@@ -302,6 +303,113 @@ func TestTracepoint(t *testing.T) {
 	}
 	if err := c.SetFilter(0, "no_such_field == 1"); count.State != NotSupported && err == nil {
 		t.Error("a field that is not there")
+	}
+}
+
+func TestDecodedWords(t *testing.T) {
+	branch := Branch{1, 2, 1 | 1<<3 | 77<<4 | 5<<20 | 2<<24 | 3<<30}
+	if parts := branch.Parts(); parts != (BranchParts{true, false, false, true, 77, 5, 2, 3}) {
+		t.Errorf("%+v", parts)
+	}
+	source := DecodeDataSource(2 | 8<<5 | 4<<19 | 2<<24 | 10<<26 | 3<<33 | 1<<37 | 1<<38 | 2<<40 | 3<<43)
+	if source != (DataSource{2, 8, 4, 2, 10, 3, 1, 1, 2, 3}) {
+		t.Errorf("%+v", source)
+	}
+	if x := DecodeTransaction(1<<1 | 1<<5 | 0x42<<32); x != (Transaction{Transaction: true, Conflict: true, AbortCode: 0x42}) {
+		t.Errorf("%+v", x)
+	}
+}
+
+func TestRefresh(t *testing.T) {
+	onThisThread(t)
+	s, err := Sample(Event("page-faults:u"), CallingThread, AnyCPU, SamplingOptions{Period: 1}, nil)
+	must(t, err)
+	defer s.Close()
+	must(t, s.Refresh(0, 3))
+	touch(mapped(t, 5000)) // of huge pages one fault is enough for 512
+	samples := 0
+	for record, err := s.TryRecord(); record != nil || err != nil; record, err = s.TryRecord() {
+		must(t, err)
+		if _, ok := record.(*SampleRecord); ok {
+			samples++
+		}
+	}
+	if err := s.Refresh(0, 0); samples != 3 || !errors.Is(err, syscall.EINVAL) {
+		t.Error(samples, err)
+	}
+	if _, err := s.BPFPrograms(0); err == nil {
+		t.Error("page faults are no tracepoint")
+	}
+}
+
+func TestTracepointField(t *testing.T) {
+	onThisThread(t)
+	var g Group
+	g.Add(&Attr{Event: "raw_syscalls:sys_enter", Filter: "id == 39"})
+	id, err := g.Field(0, "id")
+	if err != nil || runtime.GOARCH != "amd64" {
+		t.Skip("needs tracefs that this user may read, and x86-64")
+	}
+	if _, err := g.Field(0, "no_such_field"); !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "no_such_field") {
+		t.Error(err)
+	}
+	s, err := g.Sample(CallingThread, AnyCPU, SamplingOptions{Period: 1, Fields: FieldRaw})
+	must(t, err)
+	defer s.Close()
+	if count, err := s.ReadCount(); err != nil || count.State == NotSupported {
+		t.Skip("needs the right to use tracepoints")
+	}
+	must(t, s.Enable())
+	for i := 0; i < 10; i++ {
+		syscall.RawSyscall(syscall.SYS_GETPID, 0, 0, 0)
+	}
+	must(t, s.Disable())
+	seen := 0
+	for record, err := s.TryRecord(); record != nil || err != nil; record, err = s.TryRecord() {
+		must(t, err)
+		sample, ok := record.(*SampleRecord)
+		if !ok {
+			continue
+		}
+		if number, err := id.Number(sample.Raw); err != nil || number != syscall.SYS_GETPID {
+			t.Error(number, err)
+		}
+		if _, err := id.Text(sample.Raw); !errors.Is(err, syscall.EINVAL) || id.IsText {
+			t.Error("a number is no text:", err)
+		}
+		seen++
+	}
+	if _, err := id.Number(nil); !errors.Is(err, syscall.EBADMSG) || seen < 10 {
+		t.Error(seen, err)
+	}
+	if _, err := s.BPFPrograms(0); err != nil {
+		t.Error(err)
+	}
+}
+
+// A function of Go's, which is in .symtab.
+func TestNames(t *testing.T) {
+	names, err := NewNames()
+	must(t, err)
+	defer names.Close()
+	at := uint64(reflect.ValueOf(touch).Pointer())
+	name, err := names.Of(0, at+1)
+	must(t, err)
+	if name.Function != "pstat.touch" || name.Offset != 1 || !strings.HasPrefix(name.File, "/") || name.Reason != "" {
+		t.Errorf("%+v", name)
+	}
+	again, err := names.Of(syscall.Getpid(), at)
+	if err != nil || again.Function != name.Function || again.FileAddress != name.FileAddress-1 {
+		t.Errorf("%+v %v", again, err)
+	}
+	if nothing, err := names.Of(0, 16); err != nil || nothing.Function != "" || nothing.Reason != "nothing is mapped there" {
+		t.Errorf("%+v %v", nothing, err)
+	}
+	names.Forget(0)
+	ended := exec.Command("true")
+	must(t, ended.Run())
+	if _, err := names.Of(ended.Process.Pid, at); !errors.Is(err, syscall.ESRCH) {
+		t.Error(err)
 	}
 }
 

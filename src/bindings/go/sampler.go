@@ -36,6 +36,7 @@ const (
 	FieldBranchStack = 1 << 11
 	FieldWeight      = 1 << 14
 	FieldDataSource  = 1 << 15
+	FieldTransaction = 1 << 17
 )
 
 // Records besides samples.
@@ -161,7 +162,7 @@ type Record interface {
 	Header() *RecordHeader
 }
 
-// Branch is one of a branch stack, newest first; Flags as in struct perf_branch_entry, from bit 0.
+// Branch is one of a branch stack, newest first; Flags as in struct perf_branch_entry, from bit 0: see Parts.
 type Branch struct {
 	From, To, Flags uint64
 }
@@ -171,9 +172,10 @@ type SampleRecord struct {
 	RecordHeader
 	IP, Addr, Period   uint64
 	Callchain          []uint64 // innermost first, with PERF_CONTEXT_* marks between kernel and user
-	Raw                []byte   // a tracepoint's fields
+	Raw                []byte   // a tracepoint's fields: see Group.Field
 	Branches           []Branch
-	Weight, DataSource uint64
+	Weight, DataSource uint64 // see DecodeDataSource
+	Transaction        uint64 // see DecodeTransaction
 }
 
 // MapRecord is MMAP or MMAP2: a mapping.
@@ -326,7 +328,7 @@ func recordOf(r *C.struct_pstat_record) Record {
 
 func sampleOf(header RecordHeader, s *C.struct_pstat_sample) *SampleRecord {
 	sample := &SampleRecord{RecordHeader: header, IP: uint64(s.ip), Addr: uint64(s.addr), Period: uint64(s.period),
-		Weight: uint64(s.weight), DataSource: uint64(s.data_source)}
+		Weight: uint64(s.weight), DataSource: uint64(s.data_source), Transaction: uint64(s.transaction)}
 	if s.n_ips > 0 {
 		sample.Callchain = append(sample.Callchain, unsafe.Slice((*uint64)(unsafe.Pointer(s.ips)), int(s.n_ips))...)
 	}

@@ -11,6 +11,7 @@
     counters = pstat.Counters(events, pid=1234)                             open: enable, disable, read
     readings = counters.read()                                              what they said
     sampler = pstat.Sampler("cpu-clock", frequency=999)                     events with rings: records
+    names = pstat.Names()                                                   addresses in records: functions
 
 One module over ctypes: nothing is compiled, and libpstat.so.0 is looked for as each library is (ldconfig,
 LD_LIBRARY_PATH); the variable PSTAT_LIBRARY names another file.
@@ -31,9 +32,10 @@ import select
 import time
 import typing
 
-__all__ = ["Attr", "Branch", "Counter", "Counters", "Error", "Events", "Field", "Known", "Map", "Mode", "Reading", "Readings",
-           "Sample", "Sampler", "State", "Track", "event_label", "known", "max_stack", "measure", "sets", "supported",
-           "version"]
+__all__ = ["Attr", "Branch", "BranchParts", "Counter", "Counters", "DataSource", "Error", "Events", "Field", "Known", "Map",
+           "Mode", "Name", "Names", "Reading", "Readings", "Sample", "Sampler", "State", "TracepointField", "Track",
+           "Transaction", "decode_branch", "decode_data_source", "decode_transaction", "event_label", "known", "max_stack",
+           "measure", "sets", "supported", "version"]
 
 SONAME = "libpstat.so.0"
 __version__ = "0.1"
@@ -235,6 +237,32 @@ class pstat_sampler_counts(_Struct):
                 ("broken", _u64), ("lost_now", _u64), ("lost_now_known", _int)]
 
 
+class pstat_branch_parts(_Struct):
+    _fields_ = [("size", _size)] + [(name, _u32) for name in (
+        "mispredicted", "predicted", "in_transaction", "aborted", "cycles", "branch_type", "speculation", "privilege")]
+
+
+class pstat_data_source(_Struct):
+    _fields_ = [("size", _size)] + [(name, _u32) for name in (
+        "operation", "level", "snoop", "lock", "tlb", "level_number", "remote", "snoop_more", "blocked", "hops")]
+
+
+class pstat_transaction(_Struct):
+    _fields_ = [("size", _size)] + [(name, _u32) for name in (
+        "elision", "transaction", "synchronous", "asynchronous", "retry", "conflict", "capacity_write", "capacity_read",
+        "abort_code")]
+
+
+class pstat_field(_Struct):
+    _fields_ = [("size", _size), ("offset", _u32), ("bytes", _u32)] + [(name, _int) for name in (
+        "is_signed", "is_array", "is_text", "is_dynamic", "is_relative")]
+
+
+class pstat_name(_Struct):
+    _fields_ = [("size", _size), ("function", _text), ("offset", _u64), ("file", _text), ("file_address", _u64),
+                ("reason", _text)]
+
+
 _out = ctypes.POINTER(_handle)
 _error_p = ctypes.POINTER(pstat_error)
 _cell_fn = ctypes.CFUNCTYPE(_int, ctypes.c_void_p, _size, _int, _int, ctypes.POINTER(pstat_reading))
@@ -276,6 +304,8 @@ _CALLS = {
     "set_filter": (_int, _handle, _size, _text, _error_p),
     "set_period": (_int, _handle, _size, _u64),
     "attach_bpf": (_int, _handle, _size, _int),
+    "bpf_programs": (_int, _handle, _size, ctypes.POINTER(_u32), _size),
+    "refresh": (_int, _handle, _size, _int),
     "readings_new": (_int, _out, _handle),
     "readings_free": (None, _handle),
     "readings_count": (_size, _handle),
@@ -290,6 +320,12 @@ _CALLS = {
     "user_read_reason": (_text, _handle, _size),
     "record_name": (_text, _u32),
     "value": (_int, ctypes.POINTER(pstat_values), _u64) + (_u64_p,) * 3,
+    "branch_decode": (None, ctypes.POINTER(pstat_branch), ctypes.POINTER(pstat_branch_parts)),
+    "data_source_decode": (None, _u64, ctypes.POINTER(pstat_data_source)),
+    "transaction_decode": (None, _u64, ctypes.POINTER(pstat_transaction)),
+    "events_field": (_int, _handle, _size, _text, ctypes.POINTER(pstat_field), _error_p),
+    "field_number": (_int, ctypes.POINTER(pstat_field), ctypes.POINTER(pstat_sample), ctypes.POINTER(ctypes.c_int64)),
+    "field_text": (_int, ctypes.POINTER(pstat_field), ctypes.POINTER(pstat_sample), ctypes.c_char_p, _size),
     "sampler_open": (_int, _out, _handle, ctypes.POINTER(pstat_sampling_options), _error_p),
     "sampler_close": (None, _handle),
     "sampler_counters": (_handle, _handle),
@@ -298,6 +334,10 @@ _CALLS = {
     "sampler_pause": (_int, _handle, _int),
     "sampler_fd": (_int, _handle),
     "sampler_count": (None, _handle, ctypes.POINTER(pstat_sampler_counts)),
+    "names_new": (_int, _out, _error_p),
+    "names_free": (None, _handle),
+    "name_of": (_int, _handle, _int, _u64, ctypes.POINTER(pstat_name), _error_p),
+    "names_forget": (None, _handle, _int),
 }
 
 
@@ -501,6 +541,12 @@ class Events(_Owner):
         _call(_lib.events_set_frequency, self._handle, index, hz)
         return self
 
+    def field(self, index, name):
+        """A field of a tracepoint, to be taken out of samples that have Field.RAW."""
+        field = pstat_field()
+        _call(_lib.events_field, self._handle, index, _bytes(name), field)
+        return TracepointField(name, field)
+
     @property
     def names(self):
         return _list_of(_lib.events_name, self._handle)
@@ -674,6 +720,14 @@ class Counters(_Owner):
     def attach_bpf(self, index, program_fd):
         _raise_if(_lib.attach_bpf(self._handle, index, program_fd))
 
+    def bpf_programs(self, index):
+        """The kernel's ids of the BPF programs that run at a tracepoint."""
+        return self._numbers(_lib.bpf_programs, _u32, index)
+
+    def refresh(self, index, n):
+        """Enables one event of a sampler for n more samples, after which the kernel disables it."""
+        _raise_if(_lib.refresh(self._handle, index, n))
+
     def user_read(self, index=0):
         """The raw value of one counter, without a system call where that can be had; needs user_read=True."""
         value, enabled, running = self._time_refs
@@ -816,6 +870,61 @@ Registers = collections.namedtuple("Registers", "abi mask values")
 Value = collections.namedtuple("Value", "value id lost")
 Values = collections.namedtuple("Values", "enabled_ns running_ns values")
 Namespace = collections.namedtuple("Namespace", "device inode")
+
+
+# Numbers as the header's structs of the same names have them; what has two values is a bool.
+BranchParts = collections.namedtuple("BranchParts", [name for name, _ in pstat_branch_parts._fields_[1:]])
+DataSource = collections.namedtuple("DataSource", [name for name, _ in pstat_data_source._fields_[1:]])
+Transaction = collections.namedtuple("Transaction", [name for name, _ in pstat_transaction._fields_[1:]])
+
+
+def _decoded(kind, numbers, c):
+    return kind(*(getattr(c, name) if name in numbers else bool(getattr(c, name)) for name in kind._fields))
+
+
+def decode_branch(branch):
+    """What a Branch of a sample says besides its addresses."""
+    parts = pstat_branch_parts()
+    _lib.branch_decode(pstat_branch(**branch._asdict()), parts)
+    return _decoded(BranchParts, ("cycles", "branch_type", "speculation", "privilege"), parts)
+
+
+def decode_data_source(word):
+    """The parts of Sample.data_source: bits of the kernel's PERF_MEM_*."""
+    parts = pstat_data_source()
+    _lib.data_source_decode(word, parts)
+    return _decoded(DataSource, DataSource._fields, parts)
+
+
+def decode_transaction(word):
+    """The parts of Sample.transaction."""
+    parts = pstat_transaction()
+    _lib.transaction_decode(word, parts)
+    return _decoded(Transaction, ("abort_code",), parts)
+
+
+class TracepointField:
+    """A field of a tracepoint, from Events.field(): its value in a sample, or in the bytes of Sample.raw."""
+
+    def __init__(self, name, field):
+        self.name, self._field = name, field
+        self.is_text = bool(field.is_text)
+
+    def _take(self, call, sample, *result):
+        raw = sample if isinstance(sample, bytes) else sample.raw
+        c = pstat_sample(raw_bytes=len(raw), raw=ctypes.cast(ctypes.c_char_p(raw), _u8_p))
+        return _raise_if(call(self._field, c, *result))
+
+    def number(self, sample):
+        value = ctypes.c_int64()
+        self._take(_lib.field_number, sample, value)
+        return value.value
+
+    def text(self, sample):
+        n = self._take(_lib.field_text, sample, None, 0)
+        text = ctypes.create_string_buffer(n + 1)
+        self._take(_lib.field_text, sample, text, n + 1)
+        return _str(text.value)
 
 
 def _values(c):
@@ -1065,6 +1174,36 @@ class _SamplersCounters(Counters):
     @property
     def _handle(self):
         return self._open if self._sampler._handle else None
+
+
+# ---- names: which function an address is in ----
+
+class Name(typing.NamedTuple):
+    """The function that an address is in. `reason` says why there is none; `file_address` is for addr2line(1)."""
+    function: typing.Optional[str]
+    offset: int
+    file: typing.Optional[str]
+    file_address: int
+    reason: typing.Optional[str]
+
+
+class Names(_Owner):
+    """Names of addresses, of this process, of others and of the kernel. What is read stays in memory until it is closed."""
+
+    _free = _lib.names_free
+
+    def __init__(self):
+        self._open = _new(_lib.names_new)
+
+    def of(self, address, pid=0):
+        """The Name of an address in a process; 0: in this one."""
+        c = pstat_name()
+        _call(_lib.name_of, self._handle, pid, address, c)
+        return Name(_str(c.function), c.offset, _str(c.file), c.file_address, _str(c.reason))
+
+    def forget(self, pid=0):
+        """The process has called exec, or its number may have come again: ask anew."""
+        _lib.names_forget(self._handle, pid)
 
 
 # ---- measure: the counts of a block ----

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 """libpstat.h -> src/lib.rs of the crate pstat-sys: structs, constants and calls, in the order of the header.
 
-generate.py HEADER >src/lib.rs      after a change of the header
-generate.py HEADER src/lib.rs       is all that stands there as the header has it? Shows what is not, exit status 1.
-                                    What the header has besides is no mistake: structs say how big they are.
+generate.py HEADER >src/lib.rs      after a change of the header; a test says when it was forgotten
 """
 import re
 import sys
@@ -133,30 +131,6 @@ def generate(header):
         HEAD, "\n\n".join(item for item in found if isinstance(item, str)), "\n".join(calls))
 
 
-def parts(rust):
-    """{first line of an item: its other lines}"""
-    found = {}
-    for block in re.split(r"\n\n|(?<=;)\n(?=    pub fn)|(?<=\{)\n(?=    pub fn)", rust):
-        lines = [line for line in block.split("\n") if not line.startswith(("#[", "///"))]
-        found[lines[0] if lines else ""] = [line for line in lines[1:] if line not in ("}", "")]
-    return found
-
-
-def main(argv):
-    with open(argv[1]) as f:
-        now = generate(f.read())
-    if len(argv) == 2:
-        sys.stdout.write(now)
-        return 0
-    with open(argv[2]) as f:
-        there = parts(f.read())
-    now, wrong = parts(now), 0
-    for name, lines in there.items():
-        if name not in now or lines != now[name][:len(lines)]:
-            print("%s: not as in the header" % name.strip())
-            wrong = 1
-    return wrong
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    with open(sys.argv[1]) as f:
+        sys.stdout.write(generate(f.read()))

@@ -528,6 +528,22 @@ pub struct pstat_sampler_counts {
     pub lost_now_known: c_int,
 }
 
+#[repr(C)]
+pub struct pstat_names {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct pstat_name {
+    pub size: usize,
+    pub function: *const c_char,
+    pub offset: u64,
+    pub file: *const c_char,
+    pub file_address: u64,
+    pub reason: *const c_char,
+}
+
 #[link(name = "pstat")]
 extern "C" {
     pub fn pstat_version() -> *const c_char;
@@ -709,4 +725,14 @@ extern "C" {
     pub fn pstat_sampler_fd(sampler: *const pstat_sampler) -> c_int;
     pub fn pstat_sampler_pause(sampler: *mut pstat_sampler, paused: c_int) -> c_int;
     pub fn pstat_sampler_count(sampler: *mut pstat_sampler, counts: *mut pstat_sampler_counts);
+    pub fn pstat_names_new(names: *mut *mut pstat_names, error: *mut pstat_error) -> c_int;
+    pub fn pstat_names_free(names: *mut pstat_names);
+    pub fn pstat_name_of(
+        names: *mut pstat_names,
+        pid: c_int,
+        address: u64,
+        name: *mut pstat_name,
+        error: *mut pstat_error,
+    ) -> c_int;
+    pub fn pstat_names_forget(names: *mut pstat_names, pid: c_int);
 }

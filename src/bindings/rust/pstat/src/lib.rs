@@ -155,6 +155,15 @@ impl Events {
         Ok(self)
     }
 
+    /// A field of a tracepoint, to be taken out of the bytes of its samples.
+    pub fn field(&self, index: usize, name: &str) -> Result<TracepointField> {
+        let name = c_text(name)?;
+        let mut field: sys::pstat_field = unsafe { zeroed() };
+        field.size = size_of::<sys::pstat_field>();
+        call(|error| unsafe { sys::pstat_events_field(self.0, index, name.as_ptr(), &mut field, error) })?;
+        Ok(TracepointField(field))
+    }
+
     pub fn len(&self) -> usize {
         unsafe { sys::pstat_events_count(self.0) }
     }
@@ -351,6 +360,20 @@ impl Counters {
     /// A BPF program, by its descriptor, runs at each overflow, or at each hit of a tracepoint.
     pub fn attach_bpf(&mut self, index: usize, program_fd: i32) -> Result<()> {
         check(unsafe { sys::pstat_attach_bpf(self.0, index, program_fd) }, None).map(drop)
+    }
+
+    /// The kernel's ids of the BPF programs that run at a tracepoint.
+    pub fn bpf_programs(&self, index: usize) -> Result<Vec<u32>> {
+        let n = check(unsafe { sys::pstat_bpf_programs(self.0, index, null_mut(), 0) }, None)?;
+        let mut ids = vec![0; n];
+        let found = check(unsafe { sys::pstat_bpf_programs(self.0, index, ids.as_mut_ptr(), n) }, None)?;
+        ids.truncate(found);
+        Ok(ids)
+    }
+
+    /// Enables one event that takes samples for n more, after which the kernel disables it.
+    pub fn refresh(&mut self, index: usize, n: i32) -> Result<()> {
+        check(unsafe { sys::pstat_refresh(self.0, index, n) }, None).map(drop)
     }
 
     /// An event's descriptors, which stay the counters' own.
@@ -565,6 +588,198 @@ impl Readings {
         let data = &mut cells as *mut Vec<Cell> as *mut c_void;
         check(unsafe { sys::pstat_readings_cells(self.0, Some(add), data) }, None)?;
         Ok(cells)
+    }
+}
+
+// ---- words in samples, which pstat_sys takes ----
+
+/// What a branch of a sample says besides its addresses, `PERF_BR_*` among it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BranchParts {
+    /// This and `predicted` false: the unit does not say.
+    pub mispredicted: bool,
+    pub predicted: bool,
+    pub in_transaction: bool,
+    pub aborted: bool,
+    /// Since the branch before; 0: not known.
+    pub cycles: u32,
+    pub branch_type: u32,
+    pub speculation: u32,
+    pub privilege: u32,
+}
+
+/// Takes the flags of a `pstat_branch` apart.
+pub fn decode_branch(flags: u64) -> BranchParts {
+    let branch = sys::pstat_branch { from_addr: 0, to_addr: 0, flags };
+    let mut c: sys::pstat_branch_parts = unsafe { zeroed() };
+    c.size = size_of::<sys::pstat_branch_parts>();
+    unsafe { sys::pstat_branch_decode(&branch, &mut c) };
+    BranchParts {
+        mispredicted: c.mispredicted != 0,
+        predicted: c.predicted != 0,
+        in_transaction: c.in_transaction != 0,
+        aborted: c.aborted != 0,
+        cycles: c.cycles,
+        branch_type: c.branch_type,
+        speculation: c.speculation,
+        privilege: c.privilege,
+    }
+}
+
+/// Where data came from: bits of the kernel's `PERF_MEM_*`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DataSource {
+    pub operation: u32,
+    pub level: u32,
+    pub snoop: u32,
+    pub lock: u32,
+    pub tlb: u32,
+    pub level_number: u32,
+    pub remote: u32,
+    pub snoop_more: u32,
+    pub blocked: u32,
+    pub hops: u32,
+}
+
+/// Takes the word `data_source` of a sample apart.
+pub fn decode_data_source(word: u64) -> DataSource {
+    let mut c: sys::pstat_data_source = unsafe { zeroed() };
+    c.size = size_of::<sys::pstat_data_source>();
+    unsafe { sys::pstat_data_source_decode(word, &mut c) };
+    DataSource {
+        operation: c.operation,
+        level: c.level,
+        snoop: c.snoop,
+        lock: c.lock,
+        tlb: c.tlb,
+        level_number: c.level_number,
+        remote: c.remote,
+        snoop_more: c.snoop_more,
+        blocked: c.blocked,
+        hops: c.hops,
+    }
+}
+
+/// What happened to a transaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transaction {
+    pub elision: bool,
+    pub transaction: bool,
+    pub synchronous: bool,
+    pub asynchronous: bool,
+    pub retry: bool,
+    pub conflict: bool,
+    pub capacity_write: bool,
+    pub capacity_read: bool,
+    /// Of an abort that the program asked for.
+    pub abort_code: u32,
+}
+
+/// Takes the word `transaction` of a sample apart.
+pub fn decode_transaction(word: u64) -> Transaction {
+    let mut c: sys::pstat_transaction = unsafe { zeroed() };
+    c.size = size_of::<sys::pstat_transaction>();
+    unsafe { sys::pstat_transaction_decode(word, &mut c) };
+    Transaction {
+        elision: c.elision != 0,
+        transaction: c.transaction != 0,
+        synchronous: c.synchronous != 0,
+        asynchronous: c.asynchronous != 0,
+        retry: c.retry != 0,
+        conflict: c.conflict != 0,
+        capacity_write: c.capacity_write != 0,
+        capacity_read: c.capacity_read != 0,
+        abort_code: c.abort_code,
+    }
+}
+
+/// A field of a tracepoint by its name, from `Events::field()`.
+#[derive(Clone)]
+pub struct TracepointField(sys::pstat_field);
+
+impl TracepointField {
+    pub fn is_text(&self) -> bool {
+        self.0.is_text != 0
+    }
+
+    fn sample_of(raw: &[u8]) -> sys::pstat_sample {
+        let mut sample: sys::pstat_sample = unsafe { zeroed() };
+        sample.raw = raw.as_ptr();
+        sample.raw_bytes = raw.len() as u32;
+        sample
+    }
+
+    /// The value in the raw bytes of a sample. EINVAL: it is no number; EBADMSG: they are too few.
+    pub fn number(&self, raw: &[u8]) -> Result<i64> {
+        let mut value = 0;
+        check(unsafe { sys::pstat_field_number(&self.0, &Self::sample_of(raw), &mut value) }, None)?;
+        Ok(value)
+    }
+
+    /// Bytes that are no UTF-8 are replaced. EINVAL: it is no text; EBADMSG: they are too few.
+    pub fn text(&self, raw: &[u8]) -> Result<String> {
+        let sample = Self::sample_of(raw);
+        let n = check(unsafe { sys::pstat_field_text(&self.0, &sample, null_mut(), 0) }, None)?;
+        let mut text = vec![0u8; n + 1];
+        check(unsafe { sys::pstat_field_text(&self.0, &sample, text.as_mut_ptr() as *mut c_char, n + 1) }, None)?;
+        text.truncate(n);
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+// ---- names ----
+
+/// The function that an address is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// As the file's symbol table has it: Rust's own are mangled. None: not known.
+    pub function: Option<String>,
+    /// Of the address in it.
+    pub offset: u64,
+    /// What is mapped there.
+    pub file: Option<String>,
+    /// As the file's symbols count, for addr2line(1).
+    pub file_address: u64,
+    /// Why there is no function.
+    pub reason: Option<String>,
+}
+
+/// Names of addresses, of this process, of others and of the kernel. What is read stays in memory until it is dropped.
+pub struct Names(*mut sys::pstat_names);
+
+unsafe impl Send for Names {}
+
+impl Drop for Names {
+    fn drop(&mut self) {
+        unsafe { sys::pstat_names_free(self.0) }
+    }
+}
+
+impl Names {
+    pub fn new() -> Result<Names> {
+        let mut names = null_mut();
+        call(|error| unsafe { sys::pstat_names_new(&mut names, error) })?;
+        Ok(Names(names))
+    }
+
+    /// The name of an address in a process; 0: in this one.
+    pub fn of(&mut self, pid: i32, address: u64) -> Result<Name> {
+        let mut c: sys::pstat_name = unsafe { zeroed() };
+        c.size = size_of::<sys::pstat_name>();
+        call(|error| unsafe { sys::pstat_name_of(self.0, pid, address, &mut c, error) })?;
+        let owned = |text| text_of(text).map(Cow::into_owned);
+        Ok(Name {
+            function: owned(c.function),
+            offset: c.offset,
+            file: owned(c.file),
+            file_address: c.file_address,
+            reason: owned(c.reason),
+        })
+    }
+
+    /// Asks anew about a process, which has called exec, or whose number may have come again.
+    pub fn forget(&mut self, pid: i32) {
+        unsafe { sys::pstat_names_forget(self.0, pid) }
     }
 }
 

@@ -9,6 +9,7 @@ const FAULTS_OF_MANY: u64 = MANY as u64 / 512;
 const ENOENT: i32 = 2;
 const EACCES: i32 = 13;
 const EINVAL: i32 = 22;
+const EBADMSG: i32 = 74;
 
 /// Touches n pages of new memory.
 fn touch(n: usize) {
@@ -172,4 +173,75 @@ fn costs() {
     cost("read a group of two, into readings", 1000, || counters.read_into(&mut readings).unwrap());
     cost("measure(), counters that are open", 100, || drop(counters.measure(|| ()).unwrap()));
     cost("measure(), events", 100, || drop(pstat::measure(GROUP, || ()).unwrap()));
+}
+
+#[test]
+fn words_are_decoded() {
+    let parts = pstat::decode_branch(1 | 1 << 3 | 77 << 4 | 5 << 20 | 2 << 24 | 3 << 30);
+    assert!(parts.mispredicted && !parts.predicted && !parts.in_transaction && parts.aborted);
+    assert_eq!((parts.cycles, parts.branch_type, parts.speculation, parts.privilege), (77, 5, 2, 3));
+    let word = 2 | 8 << 5 | 4 << 19 | 2 << 24 | 10 << 26 | 3 << 33 | 1 << 37 | 1 << 38 | 2 << 40 | 3 << 43;
+    let source = pstat::decode_data_source(word);
+    assert_eq!((source.operation, source.level, source.snoop, source.lock, source.tlb), (2, 8, 4, 2, 10));
+    assert_eq!((source.level_number, source.remote, source.snoop_more, source.blocked, source.hops), (3, 1, 1, 2, 3));
+    let expected = pstat::Transaction { transaction: true, conflict: true, abort_code: 0x42, ..Default::default() };
+    assert_eq!(pstat::decode_transaction(1 << 1 | 1 << 5 | 0x42 << 32), expected);
+}
+
+#[test]
+fn fields_of_tracepoints() {
+    let events = match Events::parse("sched:sched_process_exec") {
+        Ok(events) => events,
+        Err(error) => return println!("skip: needs tracefs: {}", error.text.lines().next().unwrap_or("")),
+    };
+    let (pid, file) = (events.field(0, "common_pid").unwrap(), events.field(0, "filename").unwrap());
+    assert_eq!(events.field(0, "no_such_field").map(drop).unwrap_err().errno, ENOENT);
+    // Bytes as the kernel has them: common_pid is at 4, filename a word at 8 that says where the text is.
+    let mut raw = vec![0u8; 32];
+    raw[4..8].copy_from_slice(&4321i32.to_ne_bytes());
+    raw[8..12].copy_from_slice(&(6u32 << 16 | 20).to_ne_bytes());
+    raw[20..26].copy_from_slice(b"/a/b\0\0");
+    assert_eq!(pid.number(&raw).unwrap(), 4321);
+    assert_eq!(file.text(&raw).unwrap(), "/a/b");
+    assert!(file.is_text() && !pid.is_text());
+    assert_eq!(pid.text(&raw).unwrap_err().errno, EINVAL);
+    assert_eq!(file.text(&raw[..24]).unwrap_err().errno, EBADMSG);
+    assert_eq!(pid.number(&[]).unwrap_err().errno, EBADMSG);
+}
+
+#[test]
+fn refresh_and_programs_say_why_not() {
+    let mut counters = open("page-faults", &Options::default()).unwrap();
+    assert_eq!(counters.refresh(0, 0).unwrap_err().errno, EINVAL);
+    assert_eq!(counters.refresh(0, 1).unwrap_err().errno, EINVAL); // it takes no samples
+    assert!(counters.bpf_programs(0).is_err());
+    if let Ok(counters) = open("sched:sched_process_exec", &Options::default()) {
+        if counters.counter(0).unwrap().supported {
+            counters.bpf_programs(0).unwrap();
+        }
+    }
+}
+
+#[inline(never)]
+#[no_mangle]
+pub extern "C" fn names_known_function(n: u32) -> u32 {
+    std::hint::black_box(n) + 1
+}
+
+#[test]
+fn addresses_have_names() {
+    let mut names = pstat::Names::new().unwrap();
+    let at = names_known_function as *const () as usize as u64;
+    let name = names.of(0, at + 1).unwrap();
+    assert_eq!(name.function.as_deref(), Some("names_known_function"), "{:?}", name);
+    assert!(name.offset == 1 && name.file.as_ref().unwrap().starts_with('/') && name.reason.is_none(), "{:?}", name);
+    let again = names.of(std::process::id() as i32, at).unwrap();
+    assert_eq!((again.function, again.file_address + 1), (name.function, name.file_address));
+    let nothing = names.of(0, 16).unwrap();
+    assert!(nothing.function.is_none() && nothing.reason.as_deref() == Some("nothing is mapped there"), "{:?}", nothing);
+    names.forget(0);
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    const ESRCH: i32 = 3;
+    assert_eq!(names.of(ended.id() as i32, at).unwrap_err().errno, ESRCH);
 }
