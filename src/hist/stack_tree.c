@@ -673,7 +673,7 @@ static const struct sample_order *order_of(struct stack_maker *maker, const stru
 	else if (event->counted)
 		str_add(why, "the recording has counts of samples, without their times");
 	else if (profile->order_failed.len)
-		str_add(why, profile->order_failed.s);
+		str_addf(why, "the order of the samples could not be kept: %s", profile->order_failed.s);
 	else if (!order->row.n_records)
 		str_add(why, "the samples have no times");
 	return why->len ? NULL : order;

@@ -95,6 +95,10 @@ test_chart()
 	done
 	"$PSTAT" record -q -F 2000 -e cpu-clock:u -g -o - -- "$WORK/callers" deep 50 2>said |
 		"$PSTAT" report -i - --flamegraph=live.html 2>said
+	record -e page-faults:u -c 1 -g -o faults -- "$PYTHON" -c 'import json, socket' # more than fit into SPILL_BYTES
+	TMPDIR=/nonexistent report faults --flamegraph=page.html
+	has "a temporary file that can't be made is said" '^none: the order of the samples could not be kept: /nonexistent/' \
+		"$(flame chart page.html)"
 	has "from a pipe" '^[0-9]+ callers -?[0-9]+ [0-9]+ [a-z0-9_]+' "$(flame chart live.html)"
 	"$PSTAT" profile -F 2000 -e cpu-clock:u --flamegraph=live.html -- "$WORK/callers" deep 50 2>said
 	same "a live profile has none, and says why" "none: a live profile keeps no order of its samples" "$(flame chart live.html)"

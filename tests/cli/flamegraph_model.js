@@ -171,6 +171,8 @@ assert.deepStrictEqual(Array.from({ length: sandwich.n }, (_, i) => [sandwich.le
 	sandwich.start[i], sandwich.end[i]].join(" ")), ["0 g 0 10", "1 f 0 3", "2 h 0 3", "-1 k 0 5", "-1 f 5 8", "-2 main 5 8",
 	"-1 main 8 10"]);
 assert.strictEqual(sandwich.all, 10);
+const recursive = whole_of(flameSandwich(nested, ask, nameNumbers(nested).text.indexOf("f")));
+assert.deepStrictEqual([recursive.total(0), recursive.name(2), recursive.total(2)], [3, "f", 3], "by the outermost");
 assert.deepStrictEqual([sandwich.onLevel(0, 1), sandwich.onLevel(0, -1), sandwich.onLevel(4, -1), sandwich.onLevel(4, 1)], [1, 3, 5, 0]);
 assert.strictEqual(sandwich.find(sandwich.path(5)), 5);
 const callersOnly = flameView(sandwich, 4, 1000, 300, true), calleesOnly = flameView(sandwich, 1, 1000, 300, true);
@@ -187,11 +189,11 @@ const tangled = { ...many, nodes: { depth: many.nodes.depth, frame: many.nodes.d
 }) } };
 const many_event = flameEvent(tangled), PIXELS = 1000;
 for (const [what, make] of [["inverted", path => flameInverted(many_event, ask, path, PIXELS)],
-	["sandwich", path => flameSandwich(many_event, ask, 7, path, PIXELS)]]) {
+	["sandwich", path => flameSandwich(many_event, ask, 0, path, PIXELS)]]) {
 	const slices = [], made = whole_of(make([]), slices);
 	assert.strictEqual(made.all, 100000);
 	assert.ok(slices.every(seen => seen <= SLICE + many_event.depth.length), what + ": " + slices.join());
-	assert.ok(slices.length < 10, what + ": " + slices.length + " slices");
+	assert.ok(slices.length > 0 && slices.length < 10, what + ": " + slices.length + " slices");
 	made.levels.forEach((row, level) => assert.ok(row.length <= 2 * PIXELS, what + ": " + row.length + " boxes on level " + level));
 	assert.ok(Array.from(made.frame.slice(0, made.n)).includes(SEVERAL), what + ": narrow ones are one");
 	/* A zoom opens what was too narrow, and is found again. */
@@ -199,9 +201,15 @@ for (const [what, make] of [["inverted", path => flameInverted(many_event, ask, 
 	const zoomed = whole_of(make(path));
 	assert.deepStrictEqual(zoomed.path(zoomed.find(path)), path, what);
 	assert.strictEqual(zoomed.total(zoomed.find(path)), made.total(deep), what);
+	const at = zoomed.find(path), way = [];
+	for (let i = at; i >= 0; i = zoomed.up[i])
+		way.push(i);
+	for (let i = 1; i < zoomed.n; i++)
+		assert.ok(way.includes(zoomed.up[i]) || (zoomed.start[i] >= zoomed.start[at] && zoomed.end[i] <= zoomed.end[at]),
+			what + ": nothing opens beside the way to what is zoomed into");
 	/* The weight of what is found is that of all, shown or not. */
 	const of_all = flameSearch(whole_of(what === "inverted" ? flameInverted(many_event, ask) :
-		flameSandwich(many_event, ask, 7)), flamePattern("f77")).total;
+		flameSandwich(many_event, ask, 0)), flamePattern("f77")).total;
 	assert.strictEqual(flameSearch(made, flamePattern("f77")).total, of_all, what);
 }
 /* An inverted tree of few pixels has the boxes of the whole one that are as wide as a pixel. */
@@ -242,5 +250,5 @@ const busy = flameEvent({ ...many, chart: { lanes: ["1 x"], left_out: 0, spans: 
 	length: new Array(100000).fill(10), node: many.rows.node, several: null } });
 const slices = [], crowded = whole_of(flameChart(busy, ask, [], PIXELS), slices);
 crowded.levels.forEach((row, level) => assert.ok(row.length <= 2 * PIXELS, row.length + " boxes on level " + level));
-assert.ok(slices.length < 20 && slices.every(seen => seen < SLICE + 100), slices.join());
+assert.ok(slices.length > 0 && slices.length < 20 && slices.every(seen => seen < SLICE + 100), slices.join());
 assert.strictEqual(crowded.all, 1000000);

@@ -125,6 +125,7 @@ static void test_gaps(void **state)
 	is_span(&spans.v[0], 0, B, 0, spans.v[0].end_ns);
 	assert_int_equal(spans.v[spans.n - 1].end_ns, 9999001000);
 	assert_false(spans.v[0].several);
+	assert_true(spans.v[0].lost > 0);
 	stack_spans_release(&spans);
 }
 
