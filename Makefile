@@ -262,6 +262,8 @@ $(BUILD)/library/pstat.pc: force
 # example in C++ is built by a C++ compiler, where there is one.
 LIBRARY_TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/library/*.c)))
 EXAMPLES := $(patsubst tests/examples/%,$(BUILD)/tests/library/%,$(basename $(sort $(wildcard tests/examples/*.c tests/examples/*.cc))))
+# A sanitizer's library is that of the compiler that made the objects.
+LIBRARY_CXX := $(if $(SANITIZE),$(subst clang,clang++,$(subst gcc,g++,$(patsubst cc,$(CXX),$(CC)))),$(CXX))
 REFUSABLE := malloc calloc reallocarray strdup strndup free fopen opendir mmap munmap open epoll_create1 syscall \
 	__sched_cpualloc __sched_cpufree
 $(BUILD)/library/include/libpstat.h: src/count/libpstat.h
@@ -269,16 +271,21 @@ $(BUILD)/library/include/libpstat.h: src/count/libpstat.h
 	$(Q)cp $< $@
 $(LIBRARY_TESTS): $(BUILD)/%: %.c $(wildcard tests/library/*.h) $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) -I$(BUILD)/library/include \
 		$(if $(filter nomem%,$(@F)),$(REFUSABLE:%=-Wl,--wrap=%)) -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
 $(BUILD)/tests/library/%: tests/examples/%.c $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=c99 -pedantic $(WARNINGS) $(CPPFLAGS) $(CFLAGS) -I$(BUILD)/library/include \
+	$(Q)$(CC) -std=c99 -pedantic $(WARNINGS) $(CPPFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) -I$(BUILD)/library/include \
 		-o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a -lpthread
 $(BUILD)/tests/library/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUILD)/library/include/libpstat.h
 	@mkdir -p $(@D)
-	$(Q)! command -v $(CXX) >/dev/null || $(CXX) -std=c++11 -pedantic -Wall -Wextra $(CPPFLAGS) $(CFLAGS) \
+	$(Q)! command -v $(LIBRARY_CXX) >/dev/null || $(LIBRARY_CXX) -std=c++11 -pedantic -Wall -Wextra $(CPPFLAGS) $(SANITIZE_FLAGS) $(CFLAGS) \
 		-I$(BUILD)/library/include -o $@ $< $(LDFLAGS) $(BUILD)/library/libpstat.a
+
+# A sanitizer is in the objects, and a library with one has no use outside: its C programs alone are built. In one
+# thread there is nothing for SANITIZE=thread to see.
+LIBRARY_PROGRAMS = $(if $(SANITIZE),$(if $(filter thread,$(subst $(comma), ,$(SANITIZE))),,$(LIBRARY_TESTS) $(EXAMPLES)), \
+	$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES) $(BINDING_TESTS))
 
 # ---- the library for other languages ----
 # Where tests find them, also those without rights: the library, the module of Python, and what tests/bindings/build makes of
@@ -346,8 +353,7 @@ $(WORKLOADS): $(BUILD)/tests/work/%: tests/work/%.c $(BUILD)/flags
 $(FUZZERS): %: %.o $(BUILD)/program.a
 	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lm
 
-# A sanitizer is in the objects, and a library with one has no use outside.
-test-programs: $(BUILD)/pstat $(if $(SANITIZE),,$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES) $(BINDING_TESTS)) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
+test-programs: $(BUILD)/pstat $(LIBRARY_PROGRAMS) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
 
 # TESTS='unit cli/stat*' runs only those; TEST_CC compiles the programs that tests look at.
 TEST_CC ?= $(CC)

@@ -14,6 +14,7 @@ test_samples()
 
 test_samples_in_valgrind()
 {
+	need_plain_build
 	need_breakpoints
 	need_library samples
 	need_cmd valgrind
