@@ -213,7 +213,7 @@ struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why)
 		if (machines[i].machine == machine)
 			disasm->machine = &machines[i];
 	if (!disasm->machine || lib->cs_open(disasm->machine->arch, disasm->machine->mode, &disasm->handle)) {
-		fail(why, 0, "it is for a machine (ELF number %u) whose instructions are not known here", machine);
+		fail(why, 0, "its machine (ELF number %u) is not supported", machine);
 		free(disasm);
 		return NULL;
 	}

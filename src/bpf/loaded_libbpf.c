@@ -321,7 +321,7 @@ static int take_some(struct bpf_loaded *loaded, int map, uint32_t *token, bool f
 	*more = !rc;
 	if (!rc || errno == ENOENT)
 		return 0;
-	return fail(err, -errno, "what was counted in the kernel cannot be read: %s", strerror(errno));
+	return fail(err, -errno, "the counts in the kernel cannot be read: %s", strerror(errno));
 }
 
 /* Gives n elements of a map. */

@@ -267,7 +267,8 @@ static int copy(struct cache_pack *pack, int fd, uint64_t n, struct str *err)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return fail(err, got ? -errno : -EIO, "%s", got ? strerror(errno) : "it was cut meanwhile");
+			return fail(err, got ? -errno : -EIO, "%s", got ? strerror(errno) :
+				    "it was truncated in the meantime");
 		rc = tar_writer_add(pack->writer, pack->piece, (size_t)got, err);
 		if (rc)
 			return rc;
@@ -402,7 +403,8 @@ static int check_over(const char *name, struct str *err)
 
 	if (fd >= 0)
 		close(fd);
-	return is_other ? fail(err, -EEXIST, "what has its name is no recording: -o gives it another one") : 0;
+	return is_other ? fail(err, -EEXIST,
+		    "a file of its name is there, and is no recording: give another name with -o") : 0;
 }
 
 /* A folder of files that come one by one: perf.data.PID.new/data, ... --all there, and a header--> perf.data */
@@ -465,7 +467,7 @@ static int end_folder(struct archive_folder *folder, bool whole, struct str *err
 	int rc = 0;
 
 	if (folder->beside.fd < 0 || !whole)
-		rc = fail(err, -EINVAL, "not all of it could be had");
+		rc = fail(err, -EINVAL, "not all of it could be read");
 	else if (!folder->has_header)
 		rc = fail(err, -EINVAL, "a folder without a recording's header");
 	else if ((rc = destination_put(&folder->beside, false, &why)) != 0)

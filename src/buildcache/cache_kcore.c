@@ -217,9 +217,9 @@ static int find_pieces(int fd, const struct kcore_ranges *ranges, Elf64_Ehdr *he
 			cut(&segment, ranges, pieces);
 	}
 	if (!pieces->n)
-		return fail(err, -EINVAL, "it has nothing of the code that kallsyms and modules tell of");
+		return fail(err, -EINVAL, "it lacks the code that kallsyms and modules list");
 	if (pieces->bytes > CODE_BYTES_MAX)
-		return fail(err, -EFBIG, "what kallsyms and modules tell of as code is more than 1 GiB");
+		return fail(err, -EFBIG, "the code that kallsyms and modules list is larger than 1 GiB");
 	return 0;
 }
 

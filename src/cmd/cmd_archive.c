@@ -570,12 +570,12 @@ static int check_recording(int fd, struct str *err)
 
 	if (own < 0)
 		return fail(err, -errno, "%s", strerror(errno));
-	rc = reader_open_fd(&reader, own, "a recording that is none", err);
+	rc = reader_open_fd(&reader, own, "a file that is not a recording", err);
 	/* In the layout of pipes events are records. */
 	while (!rc && !reader.events.n && (rc = reader_next(&reader, &record, err)) > 0)
 		rc = 0;
 	if (!rc && !reader.events.n)
-		rc = fail(err, -EINVAL, "a recording that is none: it has no events");
+		rc = fail(err, -EINVAL, "a file that is not a recording: it has no events");
 	reader_close(&reader);
 	return rc;
 }
@@ -683,7 +683,7 @@ static int put_into_recording(const struct archive_options *options)
 	/* Whoever put it there gets what goes into it. */
 	if (!options->force && !fstat(fd, &st) && st.st_uid != geteuid()) {
 		str_addf(&why, "it is user %u's, who would get the names of files that only you may read\n"
-			 "-f puts them into it all the same", (unsigned)st.st_uid);
+			 "use -f to write them anyway", (unsigned)st.st_uid);
 		fail_with(path, why.s);
 	} else if (!recording_symbols_put(fd, path, &how, options->stop)) {
 		status = 0;
@@ -702,7 +702,7 @@ int cmd_archive(const struct command *self, int argc, char **argv, const struct 
 	if (status >= 0)
 		return status;
 	if (first + 1 < argc || (first < argc && options.input))
-		return bad_usage("archive: one file is enough, but '%s' was given, too", argv[argc - 1]);
+		return bad_usage("archive: give one file only; '%s' is another one", argv[argc - 1]);
 	if (first < argc)
 		options.input = argv[first];
 	if (options.all && options.unpack)

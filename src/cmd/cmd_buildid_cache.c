@@ -536,7 +536,7 @@ static int check_words(const struct buildid_cache_words *words, const char *rest
 		return bad_usage("buildid-cache: '%s' is not an option; files are named with -a, -r, -p, -u, -k, -M",
 				 rest);
 	if (words->list && (changes(words) || words->missing))
-		return bad_usage("buildid-cache: -l stands alone");
+		return bad_usage("buildid-cache: -l cannot be combined with other options");
 	if (!words->list && !changes(words) && !words->missing)
 		return bad_usage("buildid-cache: nothing is asked for: one of -a, -u, -r, -p, -P, -k, -l, -M");
 	return -1;

@@ -73,7 +73,7 @@ int cmd_help(const struct command *self, int argc, char **argv, const struct ker
 	if (first >= argc)
 		return show_commands();
 	if (first + 1 < argc)
-		return bad_usage("help: one command at a time, but '%s' follows", argv[first + 1]);
+		return bad_usage("help: give one command only; '%s' is another one", argv[first + 1]);
 	command = command_find(argv[first]);
 	if (command)
 		return show_command(command);

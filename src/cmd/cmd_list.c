@@ -929,7 +929,7 @@ int cmd_list(const struct command *self, int argc, char **argv, const struct ker
 	if (status >= 0)
 		return status;
 	if (words.counters && (words.names || first < argc))
-		return bad_usage("list: --counters stands alone");
+		return bad_usage("list: --counters cannot be combined with other options");
 	if (words.names && words.json)
 		return bad_usage("list: --names and --json: give one of them");
 	if (words.counters)

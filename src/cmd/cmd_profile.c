@@ -473,9 +473,9 @@ static int split_words(struct profile_words *words, const struct command *self, 
 	if (status < 0 && own == argc - 1)
 		status = bad_usage("profile: after -- a command is missing");
 	if (status < 0 && own - first > 1)
-		status = bad_usage("profile: '%s' is one word too many\na command stands after --", argv[first + 1]);
+		status = bad_usage("profile: '%s' is one argument too many\nput a command after --", argv[first + 1]);
 	if (status < 0 && own - first == 1 && take_span("duration", argv[first], &words->record.plan.duration_ns, &err))
-		status = bad_usage("profile: %s\na command stands after --", err.s);
+		status = bad_usage("profile: %s\nput a command after --", err.s);
 	str_release(&err);
 	return status;
 }

@@ -108,7 +108,7 @@ static const struct chain_row {
 			 "python -X perf), or record copies, --call-graph dwarf,raw, if its dump (jit-PID.dump) comes "
 			 "late (python -X perf_jit)" },
 	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files out of reach or written over",
-			    "files that are out of reach need a user who may read them" },
+			    "unreadable files need a user who may read them" },
 	[CHAIN_NOT_64] = { CHAINS_BROKEN, "of 32-bit programs", NULL },
 	[CHAIN_STRAY] = { CHAINS_BROKEN, "where there is no code", NULL },
 	[CHAIN_BROKEN] = { CHAINS_BROKEN, NULL, NULL },

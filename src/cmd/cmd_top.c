@@ -224,7 +224,8 @@ static int make_screen_table(void *context, struct table **table, const struct q
 	int code = table_make(table, top->profile, question, NULL, err);
 
 	if (code == -EAGAIN)
-		return fail(err, -EINVAL, "this can't be asked of what is not kept; record it, and ask pstat report");
+		return fail(err, -EINVAL,
+			    "pstat top does not keep what this needs; use pstat record, then pstat report");
 	if (!top->forget_ns)
 		top->forget_ns = now_ns() + top->words->delay_ns;
 	return code;

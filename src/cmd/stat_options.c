@@ -31,7 +31,7 @@ static int take_separator(void *target, const char *argument, struct str *err)
 	struct stat_words *words = target;
 
 	if (!argument[0])
-		return fail(err, -EINVAL, "--field-separator: it is empty, fields could not be told apart");
+		return fail(err, -EINVAL, "--field-separator: an empty separator does not separate fields");
 	if (strpbrk(argument, "\"\n\r"))
 		return fail(err, -EINVAL, "--field-separator: a quote or the end of a line in it: fields could not "
 					  "be told apart, as text in them is quoted");

@@ -389,7 +389,7 @@ const char *estimate_reason(enum estimate_state state)
 	static const char *const reasons[] = {
 		[ESTIMATE_FEW_SLICES] = "too few turns",
 		[ESTIMATE_FEW_DIFFERENCES] = "a few turns make the difference",
-		[ESTIMATE_UNSEEN] = "over a tenth of the time at one go was not seen",
+		[ESTIMATE_UNSEEN] = "more than a tenth of the time in one piece was not seen",
 		[ESTIMATE_ALIKE] = "all turns alike: steady, or in step with them",
 		[ESTIMATE_IN_STEP] = "the turns keep step with the program",
 		[ESTIMATE_START] = "the start was unlike the rest, and not seen",

@@ -90,7 +90,7 @@ static int cgroup_name(const struct pstat_open_options *options, const struct ke
 		snprintf(link, sizeof(link), "/proc/self/fd/%d", options->cgroup_fd);
 		n = readlink(link, path, sizeof(path));
 		if (n < 0 || (size_t)n == sizeof(path))
-			return fail(err, -EBADF, "there is no control group behind the descriptor %d",
+			return fail(err, -EBADF, "the descriptor %d is not a cgroup",
 				    options->cgroup_fd);
 		str_addn(name, path, (size_t)n);
 	}
@@ -315,7 +315,8 @@ int pstat_open(struct pstat_counters **counters, const struct pstat_events *even
 		return lib_error(error, -EINVAL, "there are no events, or there is no place for the counters");
 	*counters = NULL;
 	if (rc == -E2BIG)
-		return lib_error(error, rc, "the options are newer than this library, and use what it does not know");
+		return lib_error(error, rc,
+			    "the options are newer than this library, which does not know a field they use");
 	if (rc < 0)
 		return lib_error(error, rc, "the size of the options is not set");
 	rc = lib_run(open_body, &call, error);

@@ -111,7 +111,8 @@ static int add_attr(struct event_list *list, const struct events_change *change,
 		return fail(err, -EINVAL, "the size of the attr is not set");
 	for (size_t i = sizeof(attr); i < change->attr->size; i++)
 		if (((const char *)change->attr)[i])
-			return fail(err, -E2BIG, "the attr is newer than this library, and uses what it does not know");
+			return fail(err, -E2BIG,
+				    "the attr is newer than this library, which does not know a field it uses");
 	memcpy(&attr, change->attr, change->attr->size < sizeof(attr) ? change->attr->size : sizeof(attr));
 	snprintf(numbers, sizeof(numbers), "%u:0x%llx", attr.type, (unsigned long long)attr.config);
 	rc = event_list_parse(list, numbers, &lib_kern.host, err);

@@ -208,7 +208,7 @@ static int open_feed(struct pstat_sampler *s, struct str *err)
 		int rc = set->v[i].state == COUNTER_OPEN ? counter_add_ids(set, i, &ids, &n) : 0;
 
 		if (rc < 0)
-			return fail(err, rc, "the kernel does not tell the ids of %s: %s", set->v[i].name,
+			return fail(err, rc, "the kernel does not give the ids of %s: %s", set->v[i].name,
 				    strerror(-rc));
 		events_add(&s->feed.events, &set->v[i].attr, sizeof(set->v[i].attr), ids, n);
 		free(ids);
@@ -251,7 +251,8 @@ int pstat_sampler_open(struct pstat_sampler **sampler, const struct pstat_events
 	if (!rc)
 		rc = lib_take_struct(&call.open, sizeof(call.open), call.options.open);
 	if (rc == -E2BIG)
-		return lib_error(error, rc, "the options are newer than this library, and use what it does not know");
+		return lib_error(error, rc,
+			    "the options are newer than this library, which does not know a field they use");
 	if (rc < 0)
 		return lib_error(error, rc, "the size of the options is not set");
 	rc = lib_run(open_body, &call, error);

@@ -142,6 +142,6 @@ bool aggregation_reason(struct aggregation *agg, size_t row, const struct aggr_v
 	}
 	if (text->len || !sum->cells_unverified)
 		return text->len;
-	str_add(text, "nothing else tells how long it ran");
+	str_add(text, "no other event measures how long it ran");
 	return false;
 }

@@ -220,7 +220,7 @@ static int put_in_place(struct rewriting *r)
 	if (fstatat(r->to.folder, r->to.name, &now, AT_SYMLINK_NOFOLLOW) || now.st_dev != r->stat.st_dev || now.st_ino != r->stat.st_ino ||
 	    now.st_size != r->stat.st_size || now.st_mtim.tv_sec != r->stat.st_mtim.tv_sec ||
 	    now.st_mtim.tv_nsec != r->stat.st_mtim.tv_nsec)
-		return fail_here(r, -ESTALE, "it was changed meanwhile: nothing was put into it");
+		return fail_here(r, -ESTALE, "it was changed in the meantime: nothing was written to it");
 	rc = destination_put(&r->to, true, &why);
 	if (rc)
 		fail_here(r, rc, why.s);

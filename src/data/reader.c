@@ -275,7 +275,8 @@ static int open_kept(struct reader *again, const struct reader *reader, struct s
 	if (fd == -ESPIPE)
 		return fail(err, fd, "%s: it came through a pipe and can't be read again: store it in a file",
 			    reader_name(reader));
-	return fail(err, fd, "%s: it came through a pipe and could not be kept to be read again: %s", reader_name(reader),
+	return fail(err, fd,
+		    "%s: it came through a pipe and could not be kept to be read again: %s", reader_name(reader),
 		    strerror(-fd));
 }
 

@@ -66,7 +66,7 @@ int header_check_magic(struct reader *reader, const uint8_t *bytes, size_t n, st
 			    reader_name(reader), n);
 	if (!memcmp(bytes, FORMAT_MAGIC_OLD, FORMAT_MAGIC_BYTES))
 		return fail(err, -EINVAL,
-			    "%s: is in perf's format of before 2010, which is not read",
+			    "%s: perf's format from before 2010 is not supported",
 			    reader_name(reader));
 	reader->swap = !memcmp(bytes, FORMAT_MAGIC_SWAPPED, FORMAT_MAGIC_BYTES);
 	if (!reader->swap && memcmp(bytes, FORMAT_MAGIC, FORMAT_MAGIC_BYTES))
@@ -355,7 +355,7 @@ static uint64_t data_end(struct reader *reader, const struct file_header *header
 	}
 	if (!any_bit(header))
 		reader_note(reader, "the recorder did not finish: the header lists no features%s",
-			    size > data->offset + data->size ? "; what is behind the data is not read" : "");
+			    size > data->offset + data->size ? "; what follows the data is not read" : "");
 	return data->offset + data->size;
 }
 

@@ -310,7 +310,7 @@ static int read_headers(struct elf_file *file, struct str *err)
 	    !libelf()->gelf_getehdr(file->elf, &header))
 		return fail(err, -ENOEXEC, "not an ELF file");
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN && header.e_type != ET_REL)
-		return fail(err, -ENOEXEC, "an ELF file, but neither program, library nor module");
+		return fail(err, -ENOEXEC, "an ELF file, but not a program, library or module");
 	file->machine = header.e_machine;
 	file->entry = header.e_entry;
 	file->is_64 = header.e_ident[EI_CLASS] == ELFCLASS64;

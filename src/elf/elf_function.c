@@ -187,7 +187,7 @@ static int search_file(struct search *s, const char *path, struct elf_function *
 			    s->several.s, s->n_several > TOLD_MAX ? ", ..." : "");
 	if (s->ambiguous)
 		return fail(err, -EEXIST,
-			    "%s has several functions '%s': offset= can tell them apart", path,
+			    "%s has several functions '%s': choose one with offset=", path,
 			    s->name);
 	if (ELF64_ST_TYPE(s->best.st_info) == STT_GNU_IFUNC)
 		return fail(err, -ENOEXEC,

@@ -153,7 +153,7 @@ static int read_headers(struct elf_file *file, struct str *err)
 		if (bytes)
 			header = wide_header(file, bytes);
 		if (header.e_type != ET_EXEC && header.e_type != ET_DYN && header.e_type != ET_REL)
-			rc = fail(err, -ENOEXEC, "an ELF file, but neither program, library nor module");
+			rc = fail(err, -ENOEXEC, "an ELF file, but not a program, library or module");
 	}
 	free(bytes);
 	if (rc)

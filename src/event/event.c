@@ -88,7 +88,7 @@ static int explain_pair(struct event_parse *p, const struct spec_event *spec)
 	if (rc)
 		return rc;
 	return spec_fail(p->error, -EINVAL, spec->second_pos,
-			 "the modifiers of '%s' stand behind one colon, in one word", spec->word);
+			 "put all modifiers of '%s' after one colon", spec->word);
 }
 
 static int consider(const struct event_info *info, void *data)

@@ -427,7 +427,7 @@ static int add_numeric(struct event_parse *p, const struct spec_event *spec)
 				 spec->second);
 	if (rc)
 		return spec_fail(p->error, -EINVAL, spec->second_pos,
-				 "a number is needed behind the type '%s:', '%s' is none",
+				 "'%s:' needs a number, and '%s' is not one",
 				 spec->word, spec->second);
 	rc = generic_add(p, spec, &raw_source, (uint32_t)type, config);
 	if (rc == 1 && p->list->v[p->list->n - 1].expansion == EXPANSION_NONE)

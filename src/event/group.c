@@ -239,7 +239,7 @@ static int refuse_leader_letters(struct event_parse *p, const struct spec_group 
 		if (!event->modifiers[at])
 			continue;
 		if (!p->error->code)
-			str_addf(&p->error->hint, "write it behind the group: {...}:%c",
+			str_addf(&p->error->hint, "write it after the group: {...}:%c",
 				 event->modifiers[at]);
 		return spec_fail(p->error, -EINVAL, event->modifiers_pos + at,
 				 "modifier '%c' is for the first event of a group",

@@ -117,7 +117,7 @@ int term_number(struct event_parse *p, const struct spec_term *term, uint64_t ma
 			str_addf(&p->error->hint, "a hexadecimal number begins with 0x: %s=0x%s",
 				 term->name, term->value);
 		return spec_fail(p->error, rc, term->value_pos,
-				 "%s needs a number, '%s' is none", term->name, term->value);
+				 "%s needs a number, and '%s' is not one", term->name, term->value);
 	}
 	if (rc == -ERANGE || *out > max)
 		return spec_fail(p->error, -ERANGE, term->value_pos,
@@ -206,7 +206,7 @@ static int refuse_ratio(struct event_parse *p, const struct spec_term *term)
 				 term->name, term->name);
 	if (parse_double(term->value, &value) || !(value > 0 && value < 1e18))
 		return spec_fail(p->error, -EINVAL, term->value_pos,
-				 "%s needs a number above 0, '%s' is none", term->name,
+				 "%s needs a number above 0, and '%s' is not one", term->name,
 				 term->value);
 	return spec_fail(p->error, -ENOTSUP, term->name_pos,
 			 "%s: pstat does not set up the reloading of counters that it stands for: "

@@ -446,7 +446,7 @@ static int check_place(const char *path, struct str *err)
 
 	if (strcmp(path, "-") != 0 && (stat(path, &st) || S_ISREG(st.st_mode)))
 		return 0;
-	return fail(err, -EINVAL, "a database is written to a regular file, and this is none");
+	return fail(err, -EINVAL, "a database must be a regular file");
 }
 
 /* Gives the file the permissions that it would have if it had been created where it now is. */

@@ -287,7 +287,7 @@ static char *remedy_branches(const struct failure *f)
 {
 	if (f->attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)
 		return xstrdup("callchains without them: --call-graph fp or --call-graph dwarf");
-	return xstrdup("leave out -b and -j; -g tells who called, without branch records");
+	return xstrdup("leave out -b and -j; -g finds callers without branch records");
 }
 
 static char *remedy_branch_filter(const struct failure *f)
@@ -374,7 +374,7 @@ static const struct cause {
 	{ EOPNOTSUPP, generic_without_pmu, "no counter unit on this machine", NULL, NULL },
 	{ EOPNOTSUPP, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL,
 	  NULL },
-	{ EOPNOTSUPP, refuses_excludes, "the unit cannot tell these modes (:u :k :h :G :H) apart",
+	{ EOPNOTSUPP, refuses_excludes, "the unit cannot distinguish these modes (:u :k :h :G :H)",
 	  NULL, NULL },
 	{ EOPNOTSUPP, NULL, "the unit does not support these settings", NULL, NULL },
 
@@ -391,7 +391,7 @@ static const struct cause {
 	  "the unit does not count user mode alone: needs perf_event_paranoid 1 or CAP_PERFMON", NULL,
 	  remedy_kernel_side },
 	{ EINVAL, refuses_exclude_idle, "the unit cannot leave out idle time (:I)", NULL, NULL },
-	{ EINVAL, refuses_excludes, "the unit cannot tell these modes (:u :k :h :G :H) apart", NULL,
+	{ EINVAL, refuses_excludes, "the unit cannot distinguish these modes (:u :k :h :G :H)", NULL,
 	  NULL },
 	{ EINVAL, NULL, "the kernel refuses these settings", NULL, NULL },
 

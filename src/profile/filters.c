@@ -70,7 +70,7 @@ static int event_switch_new(struct event_switch **made, const struct filter_opti
 	if (!code)
 		code = check_name(events, "--switch-off", options->switch_off, err);
 	if (!code && options->switch_on && options->switch_off && !strcmp(options->switch_on, options->switch_off))
-		code = fail(err, -EINVAL, "--switch-off: '%s' is what switches on", options->switch_off);
+		code = fail(err, -EINVAL, "--switch-off: '%s' is the event of --switch-on", options->switch_off);
 	if (code || (!options->switch_on && !options->switch_off))
 		return code;
 	*made = xcalloc(1, sizeof(**made));
@@ -263,7 +263,8 @@ int need_switches(const char *option, const struct events *events, struct str *e
 	if (events_have_switches(events))
 		return 0;
 	return fail(err, -EINVAL,
-		    "%s: the recording does not tell how many threads ran at once; record it with --latency", option);
+		    "%s: the recording does not have the number of threads that ran at once; record it with --latency",
+		    option);
 }
 
 static int parse_parallelism(struct filters *filters, const struct events *events, const char *text, struct str *err)
@@ -295,7 +296,7 @@ static int parse_time(struct filters *filters, const struct session *session, co
 			return code;
 	}
 	if (session->reader && session->reader->pipe && strchr(text, ':'))
-		return fail(err, -EINVAL, "--time: '%s': a pipe says too late which time of day its clock showed\n"
+		return fail(err, -EINVAL, "--time: '%s': a pipe gives the time of day of its clock too late\n"
 			    "store the recording in a file", text);
 	return time_ranges_parse(&filters->times, text, first_ns, last_ns, session->recording->info, err);
 }

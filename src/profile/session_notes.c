@@ -111,7 +111,7 @@ static const struct {
 				 NULL, NULL },
 	[UNWIND_NO_INFO] = { "code without unwind tables or frame pointers", NO_TABLES, NO_TABLES },
 	[UNWIND_NO_FILE] = { "files are missing", "install the files that the recording was made with",
-			     "files that were out of reach: record as a user who may read them" },
+			     "unreadable files: record as a user who may read them" },
 	[UNWIND_NOT_64] = { "they are of 32-bit programs", NULL, NULL },
 	[UNWIND_MADE] = { "code made at run time without frame pointers", TABLES, COPIES },
 	[UNWIND_STRAY] = { "a caller's address is not in any code", NULL, NULL },

@@ -99,8 +99,8 @@ static int wall_clock_parse(const struct info *info, const char *text, size_t le
 		rc = fail(err, -EINVAL, "--time: '%s': is not a time of day, such as 14:03:10.5 or "
 			  "2026-11-22T14:03:10", copy);
 	} else if (!info_has(info, FEATURE_CLOCK_DATA)) {
-		rc = fail(err, -EINVAL, "--time: '%s': the recording does not say which time of day its clock "
-			  "showed\nrecord with pstat record, or perf record -k monotonic", copy);
+		rc = fail(err, -EINVAL, "--time: '%s': the recording does not have the time of day of its clock\n"
+			  "record with pstat record, or perf record -k monotonic", copy);
 	} else {
 		seconds = dated ? mktime(&tm) : choose_day(info, tm, first_s);
 		wall_ns = seconds < 0 ? 0 : (uint64_t)seconds * NS_PER_S + fraction_ns;

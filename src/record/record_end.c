@@ -72,7 +72,7 @@ static void add_reading(void *data, size_t index, int cpu, size_t thread,
 		add_cpu(last, index, cpu, reading->enabled_ns);
 	if (reading->unverified)
 		note_add(last->rec->plan->notes, false, NULL,
-			 "whether all was recorded is not known: nothing else tells how long the task ran");
+			 "the recording may be incomplete: no other event measures how long the task ran");
 	for (size_t i = 0; i < last->rec->events.n; i++) {
 		if (last->rec->counter_of[i] != index || reading->state != READING_OK)
 			continue;

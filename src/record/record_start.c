@@ -322,7 +322,7 @@ static int list_events(struct recording *rec)
 		rc = counter_add_ids(&rec->set, i, &ids, &n_ids);
 		if (rc) {
 			free(ids);
-			return fail(rec->err, rc, "%s: the kernel does not tell its id: %s", c->name,
+			return fail(rec->err, rc, "%s: the kernel does not give its id: %s", c->name,
 				    strerror(-rc));
 		}
 		rec->counter_of[rec->events.n] = i;

@@ -516,7 +516,7 @@ void act_code_enter(struct screen *screen)
 	else if (line->callee)
 		go_to_function(screen, line->callee);
 	else
-		screen_say(screen, "this is no jump and no call whose target is known");
+		screen_say(screen, "this is not a jump or call with a known target");
 }
 
 /* Passes over functions whose code can't be shown; the reason of the first is shown. */

@@ -332,7 +332,7 @@ static int check_time_of_day(const struct script *script, struct str *err)
 		asked |= script->choice.asked[i];
 	if (!(asked & BIT(TOD)) || info_has(script->session.recording->info, FEATURE_CLOCK_DATA))
 		return 0;
-	return fail(err, -EINVAL, "-F tod: the recording does not say which time of day its clock showed\n"
+	return fail(err, -EINVAL, "-F tod: the recording does not have the time of day of its clock\n"
 				  "record with pstat record, or perf record -k monotonic");
 }
 

@@ -221,7 +221,7 @@ int embedded_names_open(struct embedded_names **opened, const void *bytes, size_
 		if (!c.bad)
 			read_dsos(names, &c);
 		if (c.bad)
-			rc = fail(err, -EINVAL, "damaged: it ends before what it says that is in it");
+			rc = fail(err, -EINVAL, "damaged: it ends too early");
 	}
 	if (rc)
 		embedded_names_free(names);

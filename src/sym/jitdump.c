@@ -322,7 +322,7 @@ static int read_from(struct jit_reading *reading, struct str *err)
 		continue;
 	free(reading->name);
 	if (dump->too_much)
-		fail(err, 0, "%s: it has too many records: those behind its first %zu functions are left out",
+		fail(err, 0, "%s: it has too many records: those after its first %zu functions are left out",
 		     dump->path, dump->ranges.n);
 	return 0;
 }

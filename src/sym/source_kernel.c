@@ -47,7 +47,7 @@ static bool slide_of(const struct dso *dso, uint64_t listed, const char *path, u
 	if (!dso->ref_symbol || !dso->ref_addr)
 		return true;
 	if (!listed) {
-		fail(why, 0, "%s: it has no %s, which tells where the kernel lay", path,
+		fail(why, 0, "%s: it has no %s, which holds the kernel's address", path,
 		     dso->ref_symbol);
 		return false;
 	}

@@ -280,7 +280,7 @@ static bool take(struct symbols *symbols, struct dso_names *names, struct names_
 		return false;
 	}
 	slot->table->slide = slide_of(&file, names->dso);
-	names_table_found(names, slot, "the recording, which simpleperf has put them into");
+	names_table_found(names, slot, "the recording, where simpleperf has put them");
 	dso_names_doubt(names, &none, NULL);
 	return true;
 }

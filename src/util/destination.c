@@ -112,7 +112,7 @@ static int open_when_read(const char *path, int flags)
 static int fail_to_open(struct str *err)
 {
 	if (errno == EINTR)
-		return fail(err, -EINTR, "nobody had opened it for reading when the signal came");
+		return fail(err, -EINTR, "no reader had opened it when the signal came");
 	return fail(err, -errno, "%s", strerror(errno));
 }
 
@@ -376,7 +376,7 @@ int destination_put(struct destination *to, bool over, struct str *err)
 	if (!rc)
 		rc = rename_in(to, to->beside, to->name, over);
 	if (rc)
-		return fail(err, rc, "%s", rc == -ESTALE ? "somebody exchanged it while it was being written" :
+		return fail(err, rc, "%s", rc == -ESTALE ? "another process replaced it while it was written" :
 							    strerror(-rc));
 	free(to->beside);
 	to->beside = NULL;

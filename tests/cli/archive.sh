@@ -214,7 +214,7 @@ test_recording_stays()
 	run "$PSTAT" archive --unpack --buildid-dir cache -o other.data all.tar
 	same "under another name: status" 0 "$status"
 	has "the recording" '^PERFILE2' "$(head -c 8 other.data)"
-	fails_with 125 'refused: perf.data: what has its name is no recording: -o' \
+	fails_with 125 'refused: perf.data: a file of its name is there, and is no recording: give another name with -o' \
 		"$PSTAT" archive --unpack --buildid-dir cache -f all.tar
 	same "-f leaves what is no recording" mine "$(<perf.data)"
 	run "$PSTAT" archive --unpack --buildid-dir cache -f -o perf.data all.tar
@@ -390,7 +390,7 @@ test_wrong()
 {
 	fails_with 125 '^pstat: perf.data: No such file' "$PSTAT" archive
 	fails_with 125 '^pstat: x: No such file' "$PSTAT" archive x
-	fails_with 129 "^pstat: archive: one file is enough" "$PSTAT" archive x y
+	fails_with 129 "^pstat: archive: give one file only" "$PSTAT" archive x y
 	fails_with 129 "^pstat: archive: --all packs, and --unpack" "$PSTAT" archive --all --unpack
 	fails_with 125 '^pstat: archive: no perf\*.tar.bz2 is in this folder' "$PSTAT" archive --unpack
 	fails_with 125 '^pstat: none.tar.bz2: No such file' "$PSTAT" archive --unpack none.tar.bz2
@@ -472,9 +472,9 @@ opt/good/$id/elf "
 	hostile option 'refused: -rf: its name looks like an option: -o'
 	hostile newline 'refused: perf\\x0adata: .*its name can.t be shown: -o'
 	for name in script short_script pipe_script sizes no_event; do
-		hostile $name 'refused: perf.script.*: a recording that is none: '
+		hostile $name 'refused: perf.script.*: a file that is not a recording: '
 	done
-	hostile script_folder 'refused: perf.script/data: a recording that is none: ' 2 # and its folder, at the end
+	hostile script_folder 'refused: perf.script/data: a file that is not a recording: ' 2 # and its folder, at the end
 	hostile escape 'refused: opt/\\x1b\[31mred/'
 	hostile huge_name 'refused: opt/xxxxx.*\.\.\.'
 	hostile inner_none 'refused: perf.symbols.tar.bz2: '

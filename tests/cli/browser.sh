@@ -248,8 +248,8 @@ test_wall_clock()
 	beside "l" 'keys l' "$at_once -s comm" "$at_once -s comm --latency"
 	beside "l twice" $'keys l\nkeys l' "$at_once -s comm" "$at_once -s comm"
 	beside "r" $'keys r\nuntil parallelism: 1' "$at_once -s parallelism,comm" "$at_once -s parallelism,comm --parallelism 1"
-	browse 30 120 'keys l' 'until does not tell how many' show -- -g none --no-children
-	has "l: of a recording without switches" 'does not tell how many threads ran at once' "$out"
+	browse 30 120 'keys l' 'until does not have the number' show -- -g none --no-children
+	has "l: of a recording without switches" 'does not have the number of threads that ran at once' "$out"
 }
 
 # The names of the frames, in order: of --stdio without rails and numbers, of the screen without marks and numbers.

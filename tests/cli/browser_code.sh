@@ -170,8 +170,8 @@ test_along_jumps_and_calls()
 	see 40 200 'keys Home /' 'until ^Search for' 'type <never>' 'keys Enter' 'gone ^Search' 'keys Enter' 'until ^never  .Esc' show 'keys q' \
 		'until ^hot' --
 	has "into a function that has no samples" ' 0\.00 : .*nop' "$out"
-	see 40 200 'keys Home Enter' 'until no jump and no call' 'line no jump' --
-	has "where there is none" "this is no jump and no call whose target is known" "$out"
+	see 40 200 'keys Home Enter' 'until not a jump or call' 'line not a jump' --
+	has "where there is none" "this is not a jump or call with a known target" "$out"
 }
 
 test_from_function_to_function()

@@ -213,7 +213,7 @@ test_wrong()
 	new_home wrong
 	fails_with 129 '^pstat: buildid-cache: nothing is asked for' "$PSTAT" buildid-cache
 	fails_with 129 "^pstat: buildid-cache: 'x' is not an option" "$PSTAT" buildid-cache -l x
-	fails_with 129 '^pstat: buildid-cache: -l stands alone' "$PSTAT" buildid-cache -l -P
+	fails_with 129 '^pstat: buildid-cache: -l cannot be combined' "$PSTAT" buildid-cache -l -P
 	fails_with 125 '^pstat: buildid-cache: nothere: no such file' "$PSTAT" buildid-cache -a nothere
 	mkfifo fifo
 	fails_with 125 '^pstat: buildid-cache: fifo: not a regular file' "$PSTAT" buildid-cache -a fifo

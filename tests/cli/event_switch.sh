@@ -37,6 +37,6 @@ test_between_two_events()
 		"$("$PSTAT" report -i recording --switch-on "$on" 2>&1)"
 	fails_with 129 "--switch-on: no event 'nothing' was recorded; there is syscalls:sys_enter_write" \
 		"$PSTAT" report -i recording --switch-on nothing
-	fails_with 129 'is what switches on' "$PSTAT" report -i recording --switch-on "$on" --switch-off "$on"
+	fails_with 129 'is the event of --switch-on' "$PSTAT" report -i recording --switch-on "$on" --switch-off "$on"
 }
 run_tests

@@ -62,7 +62,7 @@ test_database()
 	exchange theirs/x.db.*.new
 	end_slowly
 	same "status" 125 "$status"
-	has "it is said" '^pstat: theirs/x.db: somebody exchanged it' "$(<err)"
+	has "it is said" '^pstat: theirs/x.db: another process replaced it' "$(<err)"
 	same_secret "a link"
 	check_not "the link has not got the name" test -L theirs/x.db
 }
@@ -90,7 +90,7 @@ test_symbols_in_file()
 	run "$PSTAT" record -q -N --symbols-in-file -e cpu-clock:u -o theirs.data -- sh -c \
 		'until [ -s theirs.data ]; do sleep 0.01; done; mv theirs.data taken; cp mine theirs.data'
 	same "status" 125 "$status"
-	has "it is said" 'theirs.data: it was changed meanwhile: nothing was put into it' "$err"
+	has "it is said" 'theirs.data: it was changed in the meantime: nothing was written to it' "$err"
 	check "the other recording is as it was" cmp before theirs.data
 	check_not "nor has the one that was taken away names" grep -q 'symbols in the file' \
 		<("$PSTAT" report -i taken --header-only 2>&1)

@@ -115,12 +115,12 @@ test_wrong()
 	refused 'machine/proc/kallsyms: not a core file of a 64-bit kernel' machine/proc/kallsyms
 	for cut in 10 100 4096 5000 40000; do
 		kcore "cut$cut" --cut $cut
-		refused "cut$cut/proc/kcore: (not a core file|it ends in|it has nothing)" "cut$cut/proc/kcore"
+		refused "cut$cut/proc/kcore: (not a core file|it ends in|it lacks)" "cut$cut/proc/kcore"
 	done
 	kcore hidden
 	sed -i 's/^[0-9a-f]*/0000000000000000/' hidden/proc/kallsyms
 	: >hidden/proc/modules
-	refused 'hidden/proc/kcore: it has nothing of the code that kallsyms and modules tell of' hidden/proc/kcore
+	refused 'hidden/proc/kcore: it lacks the code that kallsyms and modules list' hidden/proc/kcore
 	kcore idless
 	: >idless/sys/kernel/notes
 	refused 'idless/proc/.*notes: no build-id is in it' idless/proc/kcore

@@ -96,7 +96,7 @@ test_alone()
 
 test_refusals()
 {
-	local words needs="the recording does not tell how many threads ran at once; record it with --latency"
+	local words needs="the recording does not have the number of threads that ran at once; record it with --latency"
 
 	for words in -a "-C 0"; do
 		# shellcheck disable=SC2086 # words

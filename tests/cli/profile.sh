@@ -241,7 +241,7 @@ test_wrong_words()
 	0|duration: '0' is not a number of seconds above 0
 	-1|-1: there is no such option
 	x|duration: 'x' is not a number of seconds above 0
-	1 2|'2' is one word too many
+	1 2|'2' is one argument too many
 	--|after -- a command is missing
 	-U -K 1|give one
 	-F 9 -c 9 1|--frequency and --count: give one of them

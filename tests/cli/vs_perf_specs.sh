@@ -74,7 +74,7 @@ cycles:z | 7 | unknown modifier 'z'
 {faults,cs}:z | 12 | unknown modifier 'z'
 cycles:uu | 8 | 'u' stands here twice
 cycles:pppp | 10 | more than three 'p'
-faults:up:u | 7 | behind one colon
+faults:up:u | 7 | after one colon
 nosuchevent | 0 | unknown event 'nosuchevent'
 page-fault | 0 | unknown event | page-faults
 faults,cpu-cycels | 7 | unknown event | cpu-cycles
@@ -94,7 +94,7 @@ mem:0x1ffffffffffffffff | 4 | more than 64 bits
 mem:0:q | 6 | 'q'
 # perf rounds some lengths, and takes 4 for others
 mem:0/3 | 6 | 1, 2, 4 or 8 bytes | | perf takes it
-1:zz | 2 | a number is needed
+1:zz | 2 | needs a number
 99999999999:1 | 0 | too big | | perf takes it
 rzz | 0 | unknown event
 {} | 0 | group is empty

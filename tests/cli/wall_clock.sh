@@ -67,13 +67,13 @@ test_refused()
 {
 	local golden=$ROOT/tests/golden
 
-	fails_with 129 "does not say which time of day its clock showed" \
+	fails_with 129 "does not have the time of day of its clock" \
 		"$PSTAT" report -i "$golden/plain.data" --time 14:03:10,
 	has "the remedy" '^  record with .*-k monotonic' "$err"
 	fails_with 129 "'14:3x': is not a time of day" "$PSTAT" script -i "$golden/plain.data" --time 14:3x,
 	fails_with 129 "'2026-13-01T10:00': is not a time of day" "$PSTAT" script -i "$golden/plain.data" \
 		--time 2026-13-01T10:00,
-	fails_with 129 "a pipe says too late" "$PSTAT" script -i "$golden/in_a_pipe.data" --time 10:00,
+	fails_with 129 "a pipe gives the time of day of its clock too late" "$PSTAT" script -i "$golden/in_a_pipe.data" --time 10:00,
 }
 
 run_tests

@@ -272,9 +272,9 @@ static void guest_is_taken_where_it_must(void **state)
 	assert_int_equal(set.v[0].attr.exclude_guest, 0);
 	assert_int_equal(set.v[0].attr.inherit, 1);
 	assert_string_equal(set.v[1].reason,
-			    "the unit cannot tell these modes (:u :k :h :G :H) apart");
+			    "the unit cannot distinguish these modes (:u :k :h :G :H)");
 	assert_string_equal(set.v[2].reason,
-			    "the unit cannot tell these modes (:u :k :h :G :H) apart");
+			    "the unit cannot distinguish these modes (:u :k :h :G :H)");
 	assert_string_equal(set.v[3].reason, "the unit cannot leave out idle time (:I)");
 }
 
@@ -513,7 +513,7 @@ static void branches_without_a_counter_pmu(void **state)
 	(void)state;
 	refused_branches(PERF_TYPE_SOFTWARE, PERF_SAMPLE_BRANCH_ANY, EOPNOTSUPP,
 			 "branch records are made by a CPU's counter unit, and this machine has none",
-			 "leave out -b and -j; -g tells who called, without branch records");
+			 "leave out -b and -j; -g finds callers without branch records");
 }
 
 static void lbr_without_a_counter_pmu(void **state)
@@ -530,7 +530,7 @@ static void branches_of_an_event_without_them(void **state)
 	core_pmu();
 	refused_branches(PERF_TYPE_SOFTWARE, PERF_SAMPLE_BRANCH_ANY, EOPNOTSUPP,
 			 "branch records come with events of the CPU's counter unit only",
-			 "leave out -b and -j; -g tells who called, without branch records");
+			 "leave out -b and -j; -g finds callers without branch records");
 }
 
 static void pmu_without_branches(void **state)
@@ -539,7 +539,7 @@ static void pmu_without_branches(void **state)
 	core_pmu();
 	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_ANY, EINVAL,
 			 "this CPU's counter unit makes no branch records",
-			 "leave out -b and -j; -g tells who called, without branch records");
+			 "leave out -b and -j; -g finds callers without branch records");
 }
 
 static void pmu_without_this_filter(void **state)

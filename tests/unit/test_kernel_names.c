@@ -230,7 +230,7 @@ static void a_list_without_the_reference_is_refused(void **state)
 	fake_machine_file(&machine, "proc/kallsyms", "ffffffff81000100 T schedule\n");
 	assert_string_equal(at(&kernel, KERNEL_START + 0x180), "none");
 	assert_non_null(strstr(symbols_why(symbols, &kernel),
-			       "it has no _text, which tells where the kernel lay"));
+			       "it has no _text, which holds the kernel's address"));
 }
 
 static void a_list_that_was_named_is_used(void **state)

@@ -289,8 +289,8 @@ static void shown_where_it_tells_more(void **state)
 
 static void refused(struct made_latency *m, const struct query *query, const char *what)
 {
-	char *expected = xasprintf("%s: the recording does not tell how many threads ran at once; record it with "
-				   "--latency", what);
+	char *expected = xasprintf("%s: the recording does not have the number of threads that ran at once; record it "
+				   "with --latency", what);
 	struct asked asked;
 
 	open_recording(m);
