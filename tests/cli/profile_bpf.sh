@@ -168,7 +168,7 @@ test_running_targets()
 	pid=$!
 	for target in "-p $pid" "-L $pid" "-C 0-$(($(nproc --all) - 1))"; do
 		# shellcheck disable=SC2086
-		run "$PSTAT" profile --engine bpf --off-cpu -f $target 0.5
+		run "$PSTAT" profile --engine bpf --off-cpu -f $target 1
 		same "$target: exit status" 0 "$status"
 		has "$target: sleeps are there" '^exact;.*nanosleep.* [0-9]+$' "$out"
 		numbers
@@ -176,7 +176,7 @@ test_running_targets()
 	done
 	kill $pid
 	wait $pid 2>/dev/null
-	run "$PSTAT" profile --engine bpf --off-cpu -f 0.3 -- sleep 1000
+	run "$PSTAT" profile --engine bpf --off-cpu -f 2 -- sleep 1000
 	has "a wait that is not over" 'off the CPU: .*; 1 not over at the end' "$err"
 	has "it is in the output" '^sleep;.*nanosleep.* [0-9]+$' "$out"
 }

@@ -225,7 +225,7 @@ fn refresh_and_programs_say_why_not() {
 #[inline(never)]
 #[no_mangle]
 pub extern "C" fn names_known_function(n: u32) -> u32 {
-    std::hint::black_box(n) + 1
+    unsafe { std::ptr::read_volatile(&n) + 1 }
 }
 
 #[test]
