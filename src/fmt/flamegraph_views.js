@@ -381,6 +381,7 @@ function flameChart(event, asked, path = [], width = Infinity) {
 	const root = boxes.add(-1, 0, -1, times.from), lane = asked.lane < 0 || event.raw.lanes_are_cpus ? -1 :
 		event.raw.chart.lanes.indexOf(event.raw.lanes[asked.lane]);
 	boxes.heads = [];
+	boxes.asked = path;
 	boxes.end[root] = times.to;
 	boxes.all = times.to - times.from;
 	boxes.width = width;
@@ -444,15 +445,27 @@ class ChartBoxes extends Boxes {
 		return k;
 	}
 
+	/* A box that was found by the path that the chart is laid out for keeps it: other pixels would part it otherwise. */
 	path(i) {
 		const lane = this.laneOf(i);
+		if (i && i === this.find(this.asked))
+			return this.asked;
 		return i ? [lane, this.level[i] - this.level[this.heads[lane]], this.start[i], this.end[i]] : [];
 	}
 
+	/* The box there that has most of the time; where there is none what it stands on. */
 	find([lane, depth, from, to]) {
-		const head = this.heads[lane], level = this.level[head] + depth;
-		const found = head !== undefined && depth >= 0 ? this.at(level, (from + to) / 2) : -1;
-		return found >= 0 && this.laneOf(found) === lane ? found : 0;
+		const part = i => Math.min(this.end[i], to) - Math.max(this.start[i], from);
+		for (const head = this.heads[lane]; head !== undefined && depth > 0; depth--) {
+			const row = this.levels[this.level[head] + depth] ?? [];
+			let most = -1;
+			for (let k = Math.max(0, this.firstBehind(row, from) - 1); k < row.length && this.start[row[k]] < to; k++)
+				if (part(row[k]) > 0 && (most < 0 || part(row[k]) > part(most)))
+					most = row[k];
+			if (most >= 0 && this.laneOf(most) === lane)
+				return most;
+		}
+		return depth === 0 ? this.heads[lane] ?? 0 : 0;
 	}
 
 	name(i) {

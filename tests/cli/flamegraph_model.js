@@ -233,12 +233,16 @@ assert.deepStrictEqual(rows_of(chart), ["0 all -1 15", "1 7 x -1 15", "2 main -1
 for (let i = 0; i < chart.n; i++)
 	assert.strictEqual(chart.find(chart.path(i)), i);
 assert.deepStrictEqual([chart.beside(1, 1), chart.beside(10, 1), chart.beside(4, 1), chart.find([9, 9, 9, 9]), chart.find([0, 7, 0, 1])],
-	[10, -1, 5, 0, 0]);
+	[10, -1, 5, 0, 4]);
 assert.strictEqual(flameSearch(chart, flamePattern("b")).total, 4 + 2 + 1 + 6);
 /* Of pixels of 4 us: neighbours are one, with what they have in common; a zoom tells them apart again. */
 assert.deepStrictEqual(rows_of(whole_of(flameChart(timed, ask, [], 4))).slice(0, 6), ["0 all -1 15", "1 7 x -1 15", "2 main -1 6",
 	"3 a -1 6", "4 b -1 3", "4 " + SEVERAL_NAME + " 3 6"]);
 assert.deepStrictEqual(rows_of(whole_of(flameChart(timed, ask, [0, 2, -1, 6], 4))).slice(2, 6), rows_of(chart).slice(2, 6));
+/* One box of few pixels is two of more, with a gap in its middle: the larger one is found, and is found again. */
+const gapped = whole_of(flameChart(timed, ask, [], 1)), whole_main = gapped.levels[2].find(i => gapped.total(i) === 16);
+const parted = whole_of(flameChart(timed, ask, gapped.path(whole_main), 100)), larger = parted.find(gapped.path(whole_main));
+assert.deepStrictEqual([parted.name(larger), parted.start[larger], parted.path(larger)], ["main", -1, gapped.path(whole_main)]);
 /* A bucket of the strip, and a lane of it that is a thread. */
 assert.deepStrictEqual(rows_of(whole_of(flameChart(timed, { ...ask, from: 1, to: 1 }))), ["0 all 5 10", "1 7 x 5 10", "2 main 5 6", "3 a 5 6",
 	"4 b 5 6", "2 main 9 10", "3 a 9 10", "4 b 9 10", "5 8 y 5 10", "6 main 5 10", "7 a 5 8", "8 b 5 8", "7 " + SEVERAL_NAME + " 8 10"]);
