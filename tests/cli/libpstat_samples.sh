@@ -53,7 +53,11 @@ test_profiler_of_another()
 
 	"$used" "$other" 20
 	"$LIBRARY/profiler" 600000 "$other" >out 2>err &
-	"$used" "$other" 500
+	# Once the event is open, the profiler is soon done with what it does before it samples.
+	until find "/proc/$!/fd" -lname "*perf_event*" 2>/dev/null | grep -q . || ! kill -0 $! 2>/dev/null; do
+		sleep 0.01
+	done
+	"$used" "$other" 1000
 	kill "$other"
 	wait "$!"
 	most=$(sort -rn out | sed -n '1s/.* //p')
