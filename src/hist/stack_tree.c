@@ -663,7 +663,8 @@ static void finish_rows(struct stack_maker *maker, const uint32_t *of_node)
 static const struct sample_order *order_of(struct stack_maker *maker, const struct data_event *event)
 {
 	const struct profile *profile = maker->table->profile;
-	const struct sample_order *order = profile->events[event->index]->order;
+	bool has_samples = event->index < profile->n_events;
+	const struct sample_order *order = has_samples ? profile->events[event->index]->order : NULL;
 	struct str *why = &maker->tree->no_spans;
 
 	if (!order && !maker->table->session->reader)
