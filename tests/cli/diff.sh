@@ -255,7 +255,7 @@ test_recordings_that_do_not_fit()
 test_what_is_refused()
 {
 	run "$PSTAT" diff --stream
-	has "--stream" '^pstat: --stream: .*does not do it' "$err"
+	has "--stream" '^pstat: --stream: perf has this option, pstat does not: ' "$err"
 	run "$PSTAT" diff --cycles-hist
 	has "--cycles-hist" '^pstat: --cycles-hist: ' "$err"
 	run "$PSTAT" diff -c cycles

@@ -26,6 +26,7 @@ LOST_ID = re.compile(r"(PERF_RECORD_LOST )id \d+, ")
 NO_SOURCE = re.compile(r"  \S+\[[0-9a-f]+\]$")
 PLT = re.compile(r"(?:_init|\S*@plt|\[unknown\])(?:\+0x[0-9a-f]+)?(?=[ /]|$)")
 VDSO = re.compile(r" __vdso_\w+(\+0x[0-9a-f]+)?")
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 FLAGS = re.compile(r"/[PM-]/[X-]/[A-]/\d+/")
 
 
@@ -57,11 +58,20 @@ def same_ip(perf, pstat, less=0):
     return perf + less == pstat or (perf < pstat and (perf + less - pstat) % 4096 == 0)
 
 
+def same_name(perf, pstat):
+    perf, pstat = perf["symbol"] or "", pstat["symbol"] or ""
+    return verdicts.one_name(perf) == verdicts.one_name(pstat) or is_plt_entry(perf, pstat)
+
+
+def is_plt_entry(perf, pstat):
+    """They are named all; perf says _init or @plt, or gives their addresses."""
+    return "@plt" in pstat and PLT.sub("?", perf) == PLT.sub("?", pstat)
+
+
 def addresses_of_user_code(_, perf, pstat):
     """What was recorded; script_vs_perf.sh compares dsoff's offsets with perf's."""
     perf, pstat = frames(perf, pstat)
-    return (perf and same_ip(perf, pstat) and perf["offset"] == pstat["offset"]
-            and verdicts.one_name(perf["symbol"] or "") == verdicts.one_name(pstat["symbol"] or ""))
+    return perf and same_ip(perf, pstat) and perf["offset"] == pstat["offset"] and same_name(perf, pstat)
 
 
 def return_addresses(place, perf, pstat):
@@ -78,8 +88,7 @@ def return_addresses_of_lines(place, perf, pstat):
 def unwound_callers(place, perf, pstat):
     """Addresses of callers out of sampled stacks: return addresses, as in other chains; perf takes 1 off."""
     perf, pstat = frames(perf, pstat)
-    return (perf and place.caller and same_ip(perf, pstat, 1)
-            and verdicts.one_name(perf["symbol"] or "") == verdicts.one_name(pstat["symbol"] or ""))
+    return perf and place.caller and same_ip(perf, pstat, 1) and same_name(perf, pstat)
 
 
 def functions_with_several_names(_, perf, pstat):
@@ -88,8 +97,7 @@ def functions_with_several_names(_, perf, pstat):
 
 
 def names_of_plt_entries(_, perf, pstat):
-    """They are named all; perf says _init or @plt, or gives their addresses."""
-    return "@plt" in pstat and PLT.sub("?", perf) == PLT.sub("?", pstat)
+    return is_plt_entry(perf, pstat)
 
 
 def names_in_the_vdso(_, perf, pstat):
@@ -103,9 +111,10 @@ def blanks_of_branches(_, perf, pstat):
     return FLAGS.search(perf) and perf.replace(" ", "") == pstat.replace(" ", "")
 
 
-def blank_in_a_name(_, perf, pstat):
-    """perf prints a tab of a process's name as it is, such as that of another test."""
-    return "\t" in perf and perf.replace("\t", "\\x09") == pstat
+def controls_in_a_name(_, perf, pstat):
+    """perf prints those of a process's name as they are, such as another test's, and counts them as columns."""
+    printable = CONTROL.sub(lambda m: "\\x%02x" % ord(m[0]), perf)
+    return printable != perf and printable.split() == pstat.split()
 
 
 def no_line(_, perf, pstat):
@@ -114,7 +123,7 @@ def no_line(_, perf, pstat):
 
 
 DIFFERENCES = (addresses_of_user_code, return_addresses, return_addresses_of_lines, unwound_callers,
-               functions_with_several_names, names_of_plt_entries, names_in_the_vdso, blanks_of_branches, blank_in_a_name,
+               functions_with_several_names, names_of_plt_entries, names_in_the_vdso, blanks_of_branches, controls_in_a_name,
                no_line)
 
 
