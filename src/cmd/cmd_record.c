@@ -12,7 +12,6 @@
 #include "cmd/signals.h"
 #include "profile/profile.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -323,34 +322,6 @@ static void note_chains(struct record_session *session, const struct record_tota
 	str_release(&ignored);
 }
 
-/* ---- names of code made at run time ---- */
-
-/*
- * Puts names into the recording that are nowhere else to be had for long: a process's map is in /tmp, and the next one
- * with its pid writes another. All of the recording is read and written for that, so not of a large one.
- */
-#define MADE_NAMES_BYTES_MAX ((uint64_t)512 << 20)
-static void keep_made_names(const struct recording_words *words, const struct record_totals *totals)
-{
-	const struct record_plan *plan = &words->plan;
-	const struct sym_options sym = { .buildid_dir = plan->cache_dir, .keep_answers = !plan->no_cache };
-	struct stop_since since;
-	const struct interrupt interrupt = stop_interrupt(&since, plan->stop);
-	struct str err = STR_INIT;
-	int rc = 0;
-
-	if (!totals->path || !totals->has_made_code || !plan->cache || words->symbols_in_file)
-		return;
-	if (totals->bytes > MADE_NAMES_BYTES_MAX)
-		note_add(plan->notes, false, "--symbols-in-file keeps them",
-			 "names of code made at run time are not kept with so large a recording");
-	else
-		rc = recording_keep_made_names(totals->fd, totals->path, &sym, &interrupt, &err);
-	if (rc && rc != -ENOTSUP && rc != -EEXIST && rc != -ECANCELED)
-		note_add(plan->notes, false, NULL, "names of code made at run time are not kept: %s", err.s);
-	str_release(&err);
-}
-
 /* ---- words -> plan ---- */
 
 static int run_plan(struct recording_words *words, struct record_session *session)
@@ -377,7 +348,6 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 	}
 	print_summary(session, &totals);
 	note_chains(session, &totals);
-	keep_made_names(words, &totals);
 	print_notes(session);
 	if (err.len)
 		message_error("%s", err.s);

@@ -88,13 +88,6 @@ void session_hold_files(struct session *session, const struct dso *const *dsos, 
 int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
 			struct embedded_totals *totals, struct str *err);
 
-/*
- * The same of code made at run time alone, whose names are in files that its compiler leaves in /tmp. Nothing is
- * changed where no name is found; -ENOTSUP also where stacks have to be unwound first, which takes long.
- */
-int recording_keep_made_names(int fd, const char *path, const struct sym_options *sym,
-			      const struct interrupt *interrupt, struct str *err);
-
 /* ---- chain_start.c: callchains that end too early ---- */
 
 /*

@@ -19,7 +19,6 @@ enum { ASK_EVERY = 1024 }; /* samples, or addresses, from one question to the ne
 
 struct names_walk {
 	struct session *session;
-	bool made_code; /* nothing else is looked up */
 	const struct interrupt *interrupt;
 	uint64_t n_samples;
 };
@@ -58,8 +57,6 @@ static int look_up_all(const struct names_walk *asked, struct str *err)
 	for (size_t i = 0; !rc && i < session->locations->n; i++) {
 		const struct location_row *row = &session->locations->v[i];
 
-		if (asked->made_code && (!row->dso || row->dso->kind != DSO_ANON))
-			continue;
 		location_frames(session, (uint32_t)i, SYM_LINES);
 		if (row->dso && row->code)
 			symbols_frames(session->symbols, row->dso, row->addr - row->is_return, SYM_LINES);
@@ -78,9 +75,8 @@ static bool has_data_addresses(const struct events *events)
 	return false;
 }
 
-static int write_names(struct reader *reader, const struct sym_options *sym, bool made_code,
-		       const struct interrupt *interrupt, struct str *out, struct embedded_totals *totals,
-		       struct str *err)
+static int write_names(struct reader *reader, const struct sym_options *sym, const struct interrupt *interrupt,
+		       struct str *out, struct embedded_totals *totals, struct str *err)
 {
 	const struct session_options options = {
 		.sym = *sym,
@@ -88,20 +84,16 @@ static int write_names(struct reader *reader, const struct sym_options *sym, boo
 		.max_stack = UNWIND_FRAMES_MAX,
 	};
 	struct session session;
-	struct names_walk asked = { .session = &session, .made_code = made_code, .interrupt = interrupt };
+	struct names_walk asked = { .session = &session, .interrupt = interrupt };
 	const struct replay_handlers handlers = { .sample = take_sample, .context = &asked };
 	int rc = session_init(&session, reader, &options, err);
 
-	if (!rc && made_code && session.can_unwind)
-		rc = fail(err, -ENOTSUP, "%s: its stacks are to be unwound first", reader->path);
 	if (!rc)
 		rc = replay_run(&session.replay, session.source, &handlers, err);
 	if (!rc)
 		rc = look_up_all(&asked, err);
 	if (!rc)
-		rc = symbols_write(session.symbols,
-				   made_code ? SYMBOLS_MADE_CODE : session.can_unwind ? SYMBOLS_IMAGES : 0,
-				   out, totals, err);
+		rc = symbols_write(session.symbols, session.can_unwind, out, totals, err);
 	session_release(&session);
 	return rc;
 }
@@ -113,12 +105,11 @@ static int fail_layout(const char *path, struct str *err)
 	return fail(err, -ENOTSUP, "%s: a recording in the layout of pipes or folders has no place for symbols", path);
 }
 
-/* Names of code made at run time are used for what takes their place. */
 static int may_be_put(const struct reader *reader, struct str *err)
 {
 	if (reader->pipe || reader->n_streams != 1)
 		return fail_layout(reader->path, err);
-	if (info_has(&reader->info, FEATURE_SYMBOLS) && !symbols_are_of_made_code(&reader->info))
+	if (info_has(&reader->info, FEATURE_SYMBOLS))
 		return fail(err, -EEXIST, "%s: it has symbols already", reader->path);
 	if (info_has(&reader->info, FEATURE_STAT))
 		return fail(err, -ENOTSUP, "%s: it has counts and no samples", reader->path);
@@ -136,8 +127,8 @@ static int open_reader(struct reader *reader, int fd, const char *path, struct s
 	return own < 0 ? fail(err, -errno, "%s: %s", path, strerror(errno)) : reader_open_fd(reader, own, path, err);
 }
 
-static int put_names(int fd, const char *path, const struct sym_options *sym, bool made_code,
-		     const struct interrupt *interrupt, struct embedded_totals *totals, struct str *err)
+int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
+			struct embedded_totals *totals, struct str *err)
 {
 	struct sym_options options = *sym;
 	struct str bytes = STR_INIT;
@@ -146,27 +137,14 @@ static int put_names(int fd, const char *path, const struct sym_options *sym, bo
 
 	*totals = (struct embedded_totals){ 0 };
 	options.no_demangle = true; /* they are written raw */
+	options.not_recorded = true;
 	if (!rc)
 		rc = may_be_put(&reader, err);
 	if (!rc)
-		rc = write_names(&reader, &options, made_code, interrupt, &bytes, totals, err);
+		rc = write_names(&reader, &options, interrupt, &bytes, totals, err);
 	reader_close(&reader);
-	if (!rc && (!made_code || totals->n_functions))
+	if (!rc)
 		rc = recording_put_feature(fd, path, FEATURE_SYMBOLS, bytes.s, bytes.len, interrupt, err);
 	str_release(&bytes);
 	return rc;
-}
-
-int recording_put_names(int fd, const char *path, const struct sym_options *sym, const struct interrupt *interrupt,
-			struct embedded_totals *totals, struct str *err)
-{
-	return put_names(fd, path, sym, false, interrupt, totals, err);
-}
-
-int recording_keep_made_names(int fd, const char *path, const struct sym_options *sym,
-			      const struct interrupt *interrupt, struct str *err)
-{
-	struct embedded_totals totals;
-
-	return put_names(fd, path, sym, true, interrupt, &totals, err);
 }

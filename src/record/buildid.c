@@ -13,7 +13,6 @@
 #include "record/record.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* A file that cannot be opened (its process ended) may be seen again in another process. */
@@ -59,7 +58,6 @@ struct buildid_set {
 	size_t next_orphan;
 	struct buildid_reader *reader;
 	bool hold;
-	bool has_made_code; /* executable memory that is no file's was mapped */
 };
 
 struct buildid_set *buildid_set_new(const struct kern *kern)
@@ -360,8 +358,6 @@ void buildid_set_take(struct buildid_set *set, const struct record_body *body)
 	if ((body->type != RECORD_MMAP && body->type != RECORD_MMAP2) ||
 	    (body->misc & MISC_MMAP_DATA))
 		return;
-	if (body->type == RECORD_MMAP2 && cpumode == MISC_USER && map->prot & PROT_EXEC)
-		set->has_made_code |= map_kind_user(map->path, true, map->flags) == DSO_ANON;
 	if (body->type == RECORD_MMAP2 && (body->misc & MISC_MMAP_BUILD_ID))
 		take_given(set, body);
 	else if (cpumode == MISC_KERNEL)
@@ -384,11 +380,6 @@ static void write_id(struct info *info, uint16_t cpumode, const char *path, cons
 				      .path = xstrdup(path) };
 	memcpy(to->bytes, id->bytes, sizeof(to->bytes));
 	info_set(info, FEATURE_BUILD_ID);
-}
-
-bool buildid_set_has_made_code(const struct buildid_set *set)
-{
-	return set->has_made_code;
 }
 
 void buildid_set_note(const struct buildid_set *set, struct note_list *notes)

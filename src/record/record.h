@@ -132,8 +132,6 @@ void buildid_set_take(struct buildid_set *set, const struct record_body *body);
 void buildid_set_write(struct buildid_set *set, struct info *info);
 /* Says which files were asked for and did not come. */
 void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
-/* Was memory mapped where run-time compilers put their code? */
-bool buildid_set_has_made_code(const struct buildid_set *set);
 
 /* One file that was mapped, as far as buildid_set_write has waited for it. */
 struct buildid_file {
@@ -301,7 +299,6 @@ struct record_totals {
 	uint64_t rounds, wakeups;
 	uint64_t elapsed_ns;
 	unsigned files; /* --switch-output */
-	bool has_made_code; /* code that a run-time compiler may have made was mapped; not known without build-ids */
 	struct record_event_totals *events;
 	size_t n_events;
 	char *path; /* of the last file, or of the pipe; NULL: there is none */

@@ -289,10 +289,8 @@ int recording_end(struct recording *rec)
 	count_chains(rec);
 	count_off_cpu(rec);
 	count_events(rec, last.v);
-	if (rec->file.build_ids) {
+	if (rec->file.build_ids)
 		buildid_set_note(rec->file.build_ids, rec->plan->notes);
-		rec->totals->has_made_code = buildid_set_has_made_code(rec->file.build_ids);
-	}
 	rec->totals->elapsed_ns = elapsed_ns;
 	rec->totals->path = rec->file.last_path ? xstrdup(rec->file.last_path) : NULL;
 	rec->totals->fd = rec->file.last_fd;

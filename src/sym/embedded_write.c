@@ -470,26 +470,14 @@ bool embedded_write_one(struct symbols *symbols, struct dso_names *names, struct
 	return put_all(&all, 0, out);
 }
 
-/*
- * Leaves out processes whose names were not found, for a later report may be allowed to read more, and those with a
- * dump: that is no file of /tmp by a number, and perf inject, which reads it, ends at features that it does not know.
- */
-static bool is_made_code(const struct symbols *symbols, const struct dso_names *names)
-{
-	return names->dso->kind == DSO_ANON && names->state == SYM_FOUND && !code_has_dump(symbols, names->dso);
-}
-
-int symbols_write(struct symbols *symbols, unsigned what, struct str *out, struct embedded_totals *totals,
+int symbols_write(struct symbols *symbols, bool images, struct str *out, struct embedded_totals *totals,
 		  struct str *err)
 {
-	struct pack all = {
-		.symbols = symbols, .images = what & SYMBOLS_IMAGES, .texts = texts_new(), .dsos = STR_INIT
-	};
+	struct pack all = { .symbols = symbols, .images = images, .texts = texts_new(), .dsos = STR_INIT };
 	bool fits;
 
 	for (size_t i = 0; i < symbols->n_names; i++)
-		if (symbols->names[i] && has_names(symbols->names[i]) &&
-		    (!(what & SYMBOLS_MADE_CODE) || is_made_code(symbols, symbols->names[i])))
+		if (symbols->names[i] && has_names(symbols->names[i]))
 			put_dso(&all, symbols->names[i]);
 	fits = put_all(&all, ZSTD_LEVEL, out);
 	*totals = all.totals;

@@ -43,20 +43,6 @@ static struct embedded_names *names_of(struct symbols *symbols)
 	return symbols->embedded;
 }
 
-bool symbols_are_of_made_code(const struct info *info)
-{
-	struct embedded_names *names;
-	const struct embedded_dso *dso;
-	struct str ignored = STR_INIT;
-	bool all = !embedded_names_open(&names, info->symbols, info->symbols_size, &ignored);
-
-	for (size_t i = 0; all && (dso = embedded_names_at(names, i)); i++)
-		all = dso->kind == DSO_ANON;
-	embedded_names_free(names);
-	str_release(&ignored);
-	return all;
-}
-
 static struct embedded_dso *find(struct symbols *symbols, const struct dso *dso)
 {
 	struct embedded_names *names = names_of(symbols);

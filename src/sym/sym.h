@@ -235,16 +235,10 @@ struct embedded_totals {
 };
 /*
  * Feature SYMBOLS of the recording, appended to out: of each address whose frames were looked up, with lines, what was
- * found. what: bits of enum symbols_written. -EFBIG with a sentence: it would be too large.
+ * found. images: what unwinding needs of these files, too. -EFBIG with a sentence: it would be too large.
  */
-enum symbols_written {
-	SYMBOLS_IMAGES = 1, /* what unwinding needs of these files, too */
-	SYMBOLS_MADE_CODE = 2, /* nothing but names of code made at run time that a map has, not a dump */
-};
-int symbols_write(struct symbols *symbols, unsigned what, struct str *out, struct embedded_totals *totals,
+int symbols_write(struct symbols *symbols, bool images, struct str *out, struct embedded_totals *totals,
 		  struct str *err);
-/* Whether a recording's feature SYMBOLS, which it has, is about nothing but code made at run time. */
-bool symbols_are_of_made_code(const struct info *info);
 
 enum sym_state symbols_state(const struct symbols *symbols, const struct dso *dso);
 /*

@@ -525,8 +525,7 @@ test_a_pid_that_is_used_again()
 		trap 'rm -f /tmp/perf-$pid.map' EXIT
 		exec 9>ctl
 		until [ -s ready ]; do sleep 0.05; done
-		"$PSTAT" record -q -N -o x -F 1000 -e cpu-clock:u -p $pid -- "$USED" $pid 250
-		"$PSTAT" record -q -o kept -F 1000 -e cpu-clock:u -p $pid -- "$USED" $pid 250
+		"$PSTAT" record -q -o x -F 1000 -e cpu-clock:u -p $pid -- "$USED" $pid 250
 		"$PSTAT" report -q -g none -s symbol -i x >first
 		exec 9>&-
 		wait $pid
@@ -542,7 +541,6 @@ test_a_pid_that_is_used_again()
 		[ $! = $pid ] || exit 2
 		until [ -s ready ]; do sleep 0.05; done
 		"$PSTAT" report -g none -s symbol -i x >second 2>second.err
-		"$PSTAT" report -q -g none -s symbol -i kept >with_names
 		"$PSTAT" record -q -o y -F 1000 -e cpu-clock:u -p $pid -- "$USED" $pid 250
 		"$PSTAT" report -q -g none -s symbol -i y >third
 		kill $pid
@@ -554,8 +552,6 @@ test_a_pid_that_is_used_again()
 	has "gone, its map is there" first_jit_two_thirds "$(<gone)"
 	has_not "another process has its pid and writes its map: no names of that one" second_ "$(<second)"
 	has "said" 'of a later process' "$(<second.err)"
-	has "names that were kept with the recording stay" first_jit_two_thirds "$(<with_names)"
-	has_not "and are nobody else's" second_ "$(<with_names)"
 	has "its own recording has them" second_jit_two_thirds "$(<third)"
 }
 
