@@ -345,9 +345,10 @@ in_first_pid_namespace() { [ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]
 need_first_pid_namespace() { in_first_pid_namespace || skip "needs the pid namespace that has all tasks"; }
 need_cpus() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"; }
 # Counts and memory of a program with sanitizers are not its own.
+has_sanitizers() { grep -qa -e __asan_init -e __ubsan_handle "$PSTAT"; }
 need_plain_build()
 {
-	grep -qa -e __asan_init -e __ubsan_handle "$PSTAT" && skip "needs a build without sanitizers"
+	has_sanitizers && skip "needs a build without sanitizers"
 	return 0
 }
 need_library() { [ -x "$LIBRARY/${1:-nomem}" ] || skip "needs ${1:-the library}, which is not built${2:+: $2}"; }

@@ -135,9 +135,10 @@ test_versions_agree()
 # What programs of tests/library check by themselves: they print ok, or what does not hold.
 use() # WORD [PROGRAM]
 {
-	local program=${2:-uses}
+	local program=${2:-uses} about=()
 
-	example "$program" "$1"
+	has_sanitizers && about=(about)
+	example "$program" "$1" "${about[@]}"
 	case $out in "skip: "*) skip "${out#skip: }" ;; esac
 	same "$program $1" ok "$out"
 	clean "$program" "$1" about

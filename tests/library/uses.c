@@ -2,8 +2,8 @@
  * Uses of the library that no example shows. Each is a word: `uses fork` prints "ok", or what does not hold and
  * where; a line that begins with "skip: " where this user or machine cannot have it.
  *
- * What is counted is page faults: a page that is touched for the first time is one fault, exactly. In valgrind, which
- * has faults of its own, a second word ("about") leaves it at that many or more.
+ * What is counted is page faults: a page that is touched for the first time is one fault, exactly. In valgrind and with
+ * sanitizers, which have faults of their own, a second word ("about") leaves it at that many or more.
  */
 #include <errno.h>
 #include <linux/bpf.h>
