@@ -521,29 +521,6 @@ static void explain(struct str *out, const struct option_row *row)
 		str_addf(out, "; instead: %s", row->instead);
 }
 
-/* The cursor is in HELP_COLUMN; lines break at spaces, and a line holds at least one word. */
-static void add_in_lines(struct str *out, const char *text)
-{
-	size_t column = HELP_COLUMN;
-
-	while (*text) {
-		size_t len = strcspn(text, " ");
-
-		if (column > HELP_COLUMN && column + 1 + len > HELP_WIDTH) {
-			str_addc(out, '\n');
-			str_pad(out, ' ', HELP_COLUMN);
-			column = HELP_COLUMN;
-		} else if (column > HELP_COLUMN) {
-			str_addc(out, ' ');
-			column++;
-		}
-		str_addf(out, "%.*s", (int)len, text);
-		column += len;
-		text += len + strspn(text + len, " ");
-	}
-	str_addc(out, '\n');
-}
-
 void options_add_help(struct str *out, const struct option_row *rows)
 {
 	struct str text = STR_INIT;
@@ -565,7 +542,8 @@ void options_add_help(struct str *out, const struct option_row *rows)
 		}
 		str_pad(out, ' ', HELP_COLUMN - (out->len - start));
 		explain(&text, rows);
-		add_in_lines(out, text.s);
+		str_add_wrapped(out, text.s, HELP_COLUMN, HELP_COLUMN, HELP_WIDTH);
+		str_addc(out, '\n');
 	}
 	str_release(&text);
 }

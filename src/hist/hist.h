@@ -63,8 +63,8 @@ enum table_needs {
 	NEED_TIMES = 16, /* with NEED_STACKS: when, and on which CPU or in which thread; samples, never branches */
 	NEED_TASKS = 32, /* with NEED_STACKS: thread, process and CPU of each; samples, never branches */
 	NEED_BLOCKS = 64, /* with NEED_ENTRIES: hist.blocks */
-	NEED_ORDER = 256, /* with NEED_TIMES: the order of a recording's samples; none of live ones */
 	NEED_PROCESSES = 128, /* with NEED_STACKS: the process of each; samples, never branches */
+	NEED_ORDER = 256, /* with NEED_TIMES: the order of a recording's samples; none of live ones */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
 /* Query: the words of a user, or of a key of the browser, before anything is known of the recording. */
