@@ -20,7 +20,8 @@ the same as the name; nothing else is.
 Numbers differ from run to run and from machine to machine: a number of any length, with its commas and
 point, is the same as any other, and so are any number of spaces, and of dots from three on, K/sec and /sec: columns are
 as wide as their longest name. A machine may have more CPUs than the one that printed the example: rows
-that differ in their CPU, core or socket only are one.
+that differ in their CPU, core or socket only are one. A change, its sign and the verdict on it are one as well: what
+else the machine does during one of two recordings can leave nothing of it but noise.
 """
 import collections
 import difflib
@@ -39,6 +40,7 @@ NAMELESS = re.compile(r"\[libc[.-][\w.-]*(?:\+0x[0-9a-f]+)?\]|\b(?:0x)?[0-9a-f]{
 # functions have no names.
 OF_LIBRARIES = re.compile(r"^pstat: names missing or in doubt: (?:\S*/(?:ld-|libc\.)[\w.-]+ \([^();]*\)(?:, )?)+\n"
                           r"  install its debug package.*\n", re.M)
+CHANGE = re.compile(r"[-+]N%(?: (?:certain|maybe|noise|few)\b)?")
 PLACE = re.compile(r"^(?:N )?(?:CPUN|SN(?:-DN)?(?:-CN)?|NN)[, ]")
 ESCAPES = {"\\-": "-", "\\e": "\\", "\\(aq": "'", "\\(dq": '"', "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\&": ""}
 
@@ -138,6 +140,7 @@ def normal(path, libc):
             line = re.sub(r"\d[\d.,]*\d|\d", "N", line.strip())
             line = re.sub(r"\.{3,}", "...", re.sub(r"[ \t]+", " ", line))
             line = re.sub(r"\bN [KM]/sec", "N /sec", line)
+            line = CHANGE.sub("N%", line)
             # A column between separators is filled up to its width: 100.00% leaves no room.
             line = line.replace("N% ,", "N%,")
             if not (lines and line == lines[-1] and PLACE.match(line)):
