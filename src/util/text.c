@@ -46,21 +46,34 @@ static bool is_hidden(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
+/* How many of the n bytes up to the first other one are ASCII characters that everybody sees. */
+static size_t visible_ascii(const unsigned char *p, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && p[i] >= 0x20 && p[i] < 0x7f)
+		i++;
+	return i;
+}
+
 void str_add_printable(struct str *s, const char *bytes, size_t n)
 {
 	const unsigned char *p = (const unsigned char *)bytes;
 
 	for (size_t i = 0; i < n;) {
 		uint32_t code = 0;
-		size_t len = utf8_char(p + i, n - i, &code);
+		size_t len = visible_ascii(p + i, n - i);
 
-		if (len && !is_hidden(code)) {
-			str_addn(s, bytes + i, len);
-			i += len;
-			continue;
+		if (!len) {
+			len = utf8_char(p + i, n - i, &code);
+			if (!len || is_hidden(code)) {
+				for (size_t end = i + (len ? len : 1); i < end; i++)
+					str_addf(s, "\\x%02x", p[i]);
+				continue;
+			}
 		}
-		for (size_t end = i + (len ? len : 1); i < end; i++)
-			str_addf(s, "\\x%02x", p[i]);
+		str_addn(s, bytes + i, len);
+		i += len;
 	}
 }
 
