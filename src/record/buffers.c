@@ -36,6 +36,62 @@ static int map_memory(struct buffers *buffers, size_t bytes, struct str *err)
 	return 0;
 }
 
+/* Needs the lock. */
+static void add_free(struct buffers *buffers, struct buffer *buffer)
+{
+	buffer->next = buffers->free;
+	buffers->free = buffer;
+	atomic_fetch_add_explicit(&buffers->n_free, 1, memory_order_relaxed);
+}
+
+/* Needs the lock, and a buffer that is not present yet. */
+static struct buffer *next_to_prepare(struct buffers *buffers)
+{
+	atomic_fetch_sub_explicit(&buffers->n_free, 1, memory_order_relaxed);
+	return &buffers->v[buffers->n_present++];
+}
+
+/* Needs the lock. */
+static bool more_is_wanted(const struct buffers *buffers)
+{
+	size_t n_absent = buffers->n - buffers->n_present;
+
+	return n_absent && atomic_load_explicit(&buffers->n_free, memory_order_relaxed) < n_absent + buffers->n_ahead;
+}
+
+static void *preparer_main(void *data)
+{
+	struct buffers *buffers = data;
+
+	pthread_mutex_lock(&buffers->lock);
+	while (!buffers->released) {
+		struct buffer *buffer;
+
+		if (!more_is_wanted(buffers)) {
+			pthread_cond_wait(&buffers->wanted, &buffers->lock);
+			continue;
+		}
+		buffer = next_to_prepare(buffers);
+		pthread_mutex_unlock(&buffers->lock);
+		memory_make_present(buffer->bytes, buffer->cap);
+		pthread_mutex_lock(&buffers->lock);
+		add_free(buffers, buffer);
+		pthread_cond_signal(&buffers->freed);
+	}
+	pthread_mutex_unlock(&buffers->lock);
+	return NULL;
+}
+
+/* The first n, by the thread that opens them. */
+static void prepare(struct buffers *buffers, size_t n)
+{
+	size_t done = buffers->n_present * buffers->buffer_bytes;
+
+	memory_make_present(buffers->memory + done, n * buffers->buffer_bytes - done);
+	while (buffers->n_present < n)
+		add_free(buffers, next_to_prepare(buffers));
+}
+
 int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, struct str *err)
 {
 	size_t each = size_of_each(bytes, n_producers), n = bytes / each, least = 2 * n_producers;
@@ -46,6 +102,7 @@ int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, stru
 	pthread_cond_init(&buffers->filled, NULL);
 	pthread_cond_init(&buffers->freed, NULL);
 	pthread_cond_init(&buffers->called, NULL);
+	pthread_cond_init(&buffers->wanted, NULL);
 	atomic_init(&buffers->round, 1);
 	least = least < BUFFERS_LEAST ? BUFFERS_LEAST : least;
 	n = n < least ? least : n;
@@ -55,15 +112,14 @@ int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, stru
 	buffers->v = xcalloc(n, sizeof(*buffers->v));
 	buffers->n = n;
 	buffers->buffer_bytes = each;
-	for (size_t i = n; i-- > 0;) {
-		buffers->v[i] = (struct buffer){
-			.bytes = buffers->memory + i * each,
-			.cap = each,
-			.next = buffers->free,
-		};
-		buffers->free = &buffers->v[i];
-	}
+	for (size_t i = 0; i < n; i++)
+		buffers->v[i] = (struct buffer){ .bytes = buffers->memory + i * each, .cap = each };
 	atomic_init(&buffers->n_free, n);
+	buffers->n_ahead = n_producers + n / 4 < n ? n_producers + n / 4 : n;
+	prepare(buffers, buffers->n_ahead);
+	buffers->has_preparer = !pthread_create(&buffers->preparer, NULL, preparer_main, buffers);
+	if (!buffers->has_preparer)
+		prepare(buffers, n);
 	return 0;
 }
 
@@ -71,10 +127,17 @@ void buffers_release(struct buffers *buffers)
 {
 	if (!buffers->v && !buffers->memory)
 		return;
+	pthread_mutex_lock(&buffers->lock);
+	buffers->released = true;
+	pthread_cond_signal(&buffers->wanted);
+	pthread_mutex_unlock(&buffers->lock);
+	if (buffers->has_preparer)
+		pthread_join(buffers->preparer, NULL);
 	pthread_mutex_destroy(&buffers->lock);
 	pthread_cond_destroy(&buffers->filled);
 	pthread_cond_destroy(&buffers->freed);
 	pthread_cond_destroy(&buffers->called);
+	pthread_cond_destroy(&buffers->wanted);
 	munmap(buffers->memory, buffers->memory_bytes);
 	free(buffers->v);
 	*buffers = (struct buffers){ 0 };
@@ -90,6 +153,18 @@ void buffers_add_producer(struct buffers *buffers, struct producer *producer)
 
 /* ---- producers ---- */
 
+/* Needs the lock. A producer that is faster than the preparer makes pages itself. NULL: none is free. */
+static struct buffer *next_free(struct buffers *buffers)
+{
+	struct buffer *buffer = buffers->free;
+
+	if (!buffer)
+		return buffers->n_present < buffers->n ? next_to_prepare(buffers) : NULL;
+	buffers->free = buffer->next;
+	atomic_fetch_sub_explicit(&buffers->n_free, 1, memory_order_relaxed);
+	return buffer;
+}
+
 size_t buffers_free_bytes(const struct buffers *buffers)
 {
 	return atomic_load_explicit(&buffers->n_free, memory_order_relaxed) * buffers->buffer_bytes;
@@ -100,16 +175,15 @@ struct buffer *buffers_get(struct buffers *buffers, struct producer *producer, b
 	struct buffer *buffer;
 
 	pthread_mutex_lock(&buffers->lock);
-	while (!buffers->free && wait && !buffers->abandoned)
+	while (!(buffer = next_free(buffers)) && wait && !buffers->abandoned)
 		pthread_cond_wait(&buffers->freed, &buffers->lock);
-	buffer = buffers->free;
 	if (buffer) {
-		buffers->free = buffer->next;
-		atomic_fetch_sub_explicit(&buffers->n_free, 1, memory_order_relaxed);
 		buffer->from = producer;
 		buffer->n = 0;
 		buffer->drained_round = 0;
 		buffer->snapshot_ends = false;
+		if (more_is_wanted(buffers))
+			pthread_cond_signal(&buffers->wanted);
 	}
 	pthread_mutex_unlock(&buffers->lock);
 	return buffer;
@@ -255,9 +329,7 @@ void buffers_give_back(struct buffers *buffers, struct buffer *buffer)
 {
 	pthread_mutex_lock(&buffers->lock);
 	if (buffer->bytes) {
-		buffer->next = buffers->free;
-		buffers->free = buffer;
-		atomic_fetch_add_explicit(&buffers->n_free, 1, memory_order_relaxed);
+		add_free(buffers, buffer);
 		pthread_cond_signal(&buffers->freed);
 	} else if (buffer->call) {
 		buffer->call = NULL;

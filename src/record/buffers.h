@@ -5,8 +5,10 @@
  *   producer: buffers_get -> fill -> buffers_put       (never waits, unless it asks to)
  *   consumer: buffers_take -> use -> buffers_give_back (waits where there is nothing)
  *
- * All memory is there, touched and as far as allowed locked, before the first record comes. One lock, held
- * for a few instructions: nobody holds it while reading, writing or waiting for a file.
+ * Memory is there, and as far as allowed locked, before it is needed: a quarter before the first record comes, and
+ * whenever less than that is free, a thread makes more of it present. A short recording then takes a part of the
+ * memory only; a producer makes pages itself only where it is faster than that thread. One lock, held for a few
+ * instructions: nobody holds it while reading, writing or waiting for a file.
  *
  * A producer keeps a buffer that is not full while the consumer has other work, so that bytes, and not how
  * often rings are drained, fill the memory; a consumer that runs out of work asks for such buffers (producer.wake_fd).
@@ -57,17 +59,20 @@ struct producer {
 
 struct buffers {
 	pthread_mutex_t lock;
-	pthread_cond_t filled, freed, called;
-	struct buffer *v; /* all of them */
-	size_t n;
+	pthread_cond_t filled, freed, called, wanted;
+	struct buffer *v; /* all of them: the memory of the first n_present is or was made present */
+	size_t n, n_present;
+	size_t n_ahead; /* so many free ones are to be present */
+	pthread_t preparer; /* makes them present */
+	bool has_preparer;
 	size_t buffer_bytes; /* of each */
 	uint8_t *memory;
 	size_t memory_bytes, locked_bytes;
-	struct buffer *free;
-	atomic_size_t n_free;
+	struct buffer *free; /* the present ones */
+	atomic_size_t n_free; /* these, and those that are not present yet */
 	struct buffer *first, *last; /* the queue */
 	struct producer *producers;
-	bool begun, consumer_waits, closed;
+	bool begun, consumer_waits, closed, released;
 	bool abandoned; /* nobody takes anything: whoever waits for room need not */
 	/* The consumer's: the present round, from 1 on, and how many ends of rounds its sink is still to be told. */
 	atomic_uint_least64_t round;
@@ -75,7 +80,8 @@ struct buffers {
 };
 
 /*
- * bytes in all, for n_producers: more where each could not have two. -ENOMEM with a sentence. Release it in every case.
+ * bytes in all, for n_producers: more where each could not have two. Signals must be blocked: it begins a thread.
+ * -ENOMEM with a sentence. Release it in every case.
  */
 int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, struct str *err);
 void buffers_release(struct buffers *buffers);

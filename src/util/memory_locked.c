@@ -1,8 +1,6 @@
 /*
- * Present first, locked then: mlock(2) alone would make the pages that it locks present, but not the others.
- *
- * What the limit leaves is found by trying, in halves: then nothing has to be known of what else the process has
- * locked, nor of who may do more.
+ * memory_locked.c: how much the limit leaves is found by trying, in halves: then nothing has to be known of what else
+ * the process has locked, nor of who may do more.
  *
  *   [== half ==][= quarter: refused =][eighth][...    each piece begins where the last locked one ended
  */
@@ -15,8 +13,9 @@
 /* MADV_POPULATE_WRITE of linux/mman.h; older headers lack it, and kernels before 5.14. */
 enum { POPULATE_WRITE = 23 };
 
-static void make_present(void *memory, size_t bytes, size_t page_bytes)
+void memory_make_present(void *memory, size_t bytes)
 {
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	volatile unsigned char *at = memory;
 
 	if (!madvise(memory, bytes, POPULATE_WRITE))
@@ -30,11 +29,10 @@ size_t memory_lock(void *memory, size_t bytes)
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	size_t pages = bytes / page_bytes + (bytes % page_bytes != 0), locked = 0;
 
-	make_present(memory, bytes, page_bytes);
 	for (size_t piece = pages; piece && locked < pages;) {
 		if (piece > pages - locked)
 			piece = pages - locked;
-		if (mlock((char *)memory + locked * page_bytes, piece * page_bytes))
+		if (mlock2((char *)memory + locked * page_bytes, piece * page_bytes, MLOCK_ONFAULT))
 			piece /= 2;
 		else
 			locked += piece;

@@ -1,6 +1,6 @@
 /*
- * Memory that is present and locked as far as RLIMIT_MEMLOCK allows: with less room, with none, beside what is
- * locked already, for a privileged user, and on a kernel that cannot make pages present by itself.
+ * Memory that is locked as far as RLIMIT_MEMLOCK allows, and present when that is asked for: with less room, with
+ * none, beside what is locked already, for a privileged user, and on a kernel that cannot make pages present by itself.
  *
  * Each case runs in a child: limits, rights and the kernel's age are lowered for it alone.
  */
@@ -38,7 +38,7 @@ static struct trial {
 	size_t bytes; /* 0: all PAGES */
 	/* found: */
 	bool ran, kept, can_lock_more;
-	size_t locked, present_before, present, vm_locked;
+	size_t locked, present_before, present_locked, present, vm_locked;
 } *trial;
 
 static int setup(void **state)
@@ -124,6 +124,8 @@ static void run_in_child(void)
 	memory[5 * page + 7] = 'x';
 	trial->present_before = present(memory);
 	trial->locked = memory_lock(memory, bytes);
+	trial->present_locked = present(memory);
+	memory_make_present(memory, bytes);
 	trial->present = present(memory);
 	trial->kept = memory[5 * page + 7] == 'x' && !memory[0];
 	trial->vm_locked = vm_locked();
@@ -161,6 +163,7 @@ static void try(struct trial how)
 	assert_true(trial->ran);
 	assert_in_range(trial->present_before, 1, PAGES - 1);
 	assert_true(trial->kept);
+	assert_int_equal(trial->present_locked, trial->present_before);
 }
 
 static void as_far_as_the_limit(void **state)
