@@ -364,9 +364,9 @@ lint: all test-programs
 	@BUILD='$(BUILD)' CC='$(CC)' tests/run lint
 
 # What has threads: the recorder's, and whoever works beside it. A pattern that matches nothing is no mistake.
-THREADED_TESTS := unit/test_*reader* unit/test_consumer* unit/test_stages unit/test_read_ahead unit/test_unwind_stage \
+THREADED_TESTS := unit/test_*reader* unit/test_consumer* unit/test_stages unit/test_unwind_stage \
 	unit/test_unwind_files unit/test_frames_prefetch unit/test_live_source unit/test_sink* unit/test_buildid* unit/test_helper* \
-	unit/test_remote* cli/record_threads cli/record_pressure cli/live_unwind cli/read_ahead
+	unit/test_remote* cli/record_threads cli/record_pressure cli/live_unwind
 # Of unit tests only these are built. The sanitizer wants the addresses where it expects them, which newer kernels spread wider.
 check-threads: TESTS := $(or $(TESTS),$(THREADED_TESTS))
 check-threads:

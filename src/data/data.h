@@ -2,7 +2,7 @@
  * data: the perf.data file, read and written. Knows neither the perf system calls nor ELF, so files
  * from other machines and of the other byte order are read as well as one's own.
  *
- *   file or pipe -- stream.c: bytes -> struct record (packed ones unpacked; read_ahead.c: in large blocks)
+ *   file or pipe -- stream.c: bytes -> struct record (packed ones unpacked)
  *     -> reader.c: header (reader_header.c), records about the recording itself -> struct events, struct info
  *     -> record_decode (record.c, one row per type; sample.c, one per field of a sample) -> struct record_body
  *     -> replay/, script, dump.c: the reader is a record_source.h, which merges the files of a directory by time

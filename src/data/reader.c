@@ -4,8 +4,8 @@
  * tracepoint formats, build-ids) go into events and info while they go by, so that a pipe ends up with what a file's
  * header has; one of them that cannot be understood becomes a note.
  *
- * A file is mapped whole, and a single one is also read, which takes less time (read_ahead.h): the mapping is for what
- * does not come in turn. Pages that were passed are given back (stream.c). What somebody cuts off while it is read
+ * A file is mapped whole, and its records are looked at there: with kernel 6.18, ext4 and tmpfs, that took half of the
+ * time of read(2) into blocks. Pages that were passed are given back (stream.c). What somebody cuts off while it is read
  * becomes zeros (file_map.h), which are no record: it is damaged there. Of a directory's files more than FILE_MAPS_MAX
  * have no such guard.
  */
@@ -32,7 +32,6 @@ static void directory_free(struct recording_directory *directory);
 static int source_next(struct record_source *source, struct record *record, struct str *err);
 static double source_part(const struct record_source *source);
 static void source_passed(struct record_source *source, const uint8_t *from, const uint8_t *to);
-static const uint8_t *source_nearer(const struct record_source *source, const uint8_t *mapped);
 
 static void stream_add(struct reader *reader, struct stream *stream)
 {
@@ -65,15 +64,6 @@ static uint8_t *map_fd(int fd, uint64_t size)
 		return NULL;
 	madvise(map, size, MADV_SEQUENTIAL);
 	return map;
-}
-
-/* Goes without where no descriptor is left: the mapping does, too. */
-static void read_ahead(struct stream *stream, int fd)
-{
-	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-
-	if (own >= 0)
-		stream_read_ahead(stream, own);
 }
 
 static int open_regular(struct reader *reader, int fd, const struct stat *st, struct str *err)
@@ -110,8 +100,6 @@ static int open_spooled(struct reader *reader, int pipe, const uint8_t *head, si
 		return fd;
 	rc = fstat(fd, &st) ? fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno))
 			    : open_regular(reader, fd, &st, err);
-	if (!rc)
-		read_ahead(reader->streams[0], fd);
 	reader->recording.written_ns = 0; /* of the copy, which says nothing of the recording */
 	close(fd);
 	return rc;
@@ -149,7 +137,7 @@ static int open_pipe(struct reader *reader, int *fd, struct str *err)
 static void reader_init(struct reader *reader, const char *path)
 {
 	memset(reader, 0, sizeof(*reader));
-	reader->source = (struct record_source){ source_next, source_part, source_passed, source_nearer };
+	reader->source = (struct record_source){ source_next, source_part, source_passed };
 	reader->recording = (struct recording_info){ .events = &reader->events,
 						     .info = &reader->info,
 						     .decoder = &reader->decoder,
@@ -161,8 +149,7 @@ static void reader_init(struct reader *reader, const char *path)
 	info_init(&reader->info);
 }
 
-/* alone: not one file of a directory, which are read side by side: blocks of each of them would be too many. */
-static int open_fd(struct reader *reader, int fd, bool alone, struct str *err)
+static int open_fd(struct reader *reader, int fd, struct str *err)
 {
 	struct stat st;
 	int rc;
@@ -171,8 +158,6 @@ static int open_fd(struct reader *reader, int fd, bool alone, struct str *err)
 		rc = fail(err, -errno, "%s: %s", reader_name(reader), strerror(errno));
 	} else if (S_ISREG(st.st_mode)) {
 		rc = open_regular(reader, fd, &st, err);
-		if (!rc && alone)
-			read_ahead(reader->streams[0], fd);
 	} else {
 		rc = open_pipe(reader, &fd, err);
 	}
@@ -185,7 +170,7 @@ static int open_fd(struct reader *reader, int fd, bool alone, struct str *err)
 int reader_open_fd(struct reader *reader, int fd, const char *path, struct str *err)
 {
 	reader_init(reader, path);
-	return open_fd(reader, fd, true, err);
+	return open_fd(reader, fd, err);
 }
 
 /* The data.0, data.1, ... of a directory: records without a header. */
@@ -228,14 +213,14 @@ int reader_open(struct reader *reader, const char *path, struct str *err)
 
 	reader_init(reader, path);
 	if (!strcmp(path, "-"))
-		return open_fd(reader, dup(STDIN_FILENO), true, err);
+		return open_fd(reader, dup(STDIN_FILENO), err);
 	directory = !stat(path, &st) && S_ISDIR(st.st_mode);
 	file = directory ? xasprintf("%s/data", path) : xstrdup(path);
 	fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		rc = fail(err, -errno, "%s: %s", file, strerror(errno));
 	} else {
-		rc = open_fd(reader, fd, !directory, err);
+		rc = open_fd(reader, fd, err);
 		if (!rc && directory)
 			rc = open_directory_rest(reader, err);
 	}
@@ -820,11 +805,4 @@ static void source_passed(struct record_source *source, const uint8_t *from, con
 
 	for (size_t i = 0; i < reader->n_streams; i++)
 		stream_passed(reader->streams[i], from, to);
-}
-
-static const uint8_t *source_nearer(const struct record_source *source, const uint8_t *mapped)
-{
-	const struct reader *reader = (const struct reader *)source;
-
-	return reader->n_streams == 1 ? stream_nearer(reader->streams[0], mapped) : NULL;
 }

@@ -50,12 +50,6 @@ struct record_source {
 	 * nobody needs to.
 	 */
 	void (*passed)(struct record_source *source, const uint8_t *from, const uint8_t *to);
-	/*
-	 * Finds a second place of the bytes of a record that was given as stable, where they are looked at in less time;
-	 * mapped: the place where they stay. Good until `next` is called. NULL: there is none. A source that never has
-	 * such bytes has NULL here.
-	 */
-	const uint8_t *(*nearer)(const struct record_source *source, const uint8_t *mapped);
 };
 
 #endif

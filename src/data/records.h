@@ -116,8 +116,6 @@ struct record {
 	bool compressed; /* was inside a COMPRESSED record */
 	bool stable; /* bytes stay until its source is closed; else until the source is asked for the next */
 	const uint8_t *bytes; /* all `size` bytes; any alignment */
-	/* stable: where the bytes stay, which is slower to look at where it is not `bytes`; NULL: there. */
-	const uint8_t *mapped;
 	/* AUXTRACE and HEADER_TRACING_DATA: what follows the record and belongs to it. */
 	uint64_t extra_size; /* bytes that follow and are skipped by the reader */
 };

@@ -1,15 +1,14 @@
 /*
  * stream.c: bytes -> records, from a mapped file or from a pipe, plain or packed with zstd.
  *
- * Below is the source: `source_peek` gives the next n bytes in one piece: of a file where they were read to
- * (read_ahead.h), or in place in its mapping, and of a pipe from a buffer. Above it the unpacker: while a COMPRESSED
+ * Below is the source: `source_peek` gives the next n bytes in one piece: of a file in place in its
+ * mapping, and of a pipe from a buffer. Above it the unpacker: while a COMPRESSED
  * record has bytes left, records come out of its window, which holds at most WINDOW_BYTES however much the packed data
  * would grow to; a record may begin in one COMPRESSED record and end in the next.
  *
  *   source -> record -> COMPRESSED? -> window -> record
  *
- * Memory: the window, a pipe's buffer, the blocks that were read of a file; and of a mapping that is read in place, the
- * pages that were passed are given back: when the position is beyond them, and again when records that waited for their
+ * Memory: the window, a pipe's buffer; and of a mapping the pages that were passed are given back: when the position is beyond them, and again when records that waited for their
  * turn have been looked at once more.
  */
 #include "data/stream.h"
@@ -17,7 +16,6 @@
 #include "data/reader.h"
 
 #include "data/bytes.h"
-#include "data/read_ahead.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -61,7 +59,6 @@ struct stream {
 	size_t map_bytes;
 	uint64_t start, end; /* of the records */
 	uint64_t dropped; /* pages below this were given back */
-	struct read_ahead *ahead; /* of the same file; NULL: its bytes are taken from the mapping */
 
 	struct pipe_buffer pipe;
 	uint8_t small[64]; /* a short record whose extra bytes are being read */
@@ -171,7 +168,6 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
-	read_ahead_free(s->ahead);
 	file_unmap(s->map, s->map_bytes);
 	if (s->pipe.fd >= 0)
 		close(s->pipe.fd);
@@ -222,11 +218,6 @@ void stream_keep(struct stream *s, struct spool *kept)
 	s->pipe.kept = kept;
 }
 
-void stream_read_ahead(struct stream *s, int fd)
-{
-	s->ahead = read_ahead_new(fd, s->end);
-}
-
 bool stream_is_pipe(const struct stream *s)
 {
 	return s->pipe.fd >= 0;
@@ -240,19 +231,12 @@ static uint64_t source_left(struct stream *s, size_t want)
 	return pipe_buffer_fill(&s->pipe, want < PIPE_BUFFER_BYTES ? want : PIPE_BUFFER_BYTES);
 }
 
-static const uint8_t *map_peek(struct stream *s, size_t n)
-{
-	const uint8_t *bytes = s->ahead ? read_ahead_at(s->ahead, s->pos, n) : NULL;
-
-	return bytes ? bytes : s->map + s->pos;
-}
-
 /* n: RECORD_BYTES_MAX at most. */
 static const uint8_t *source_peek(struct stream *s, size_t n)
 {
 	if (source_left(s, n) < n)
 		return NULL;
-	return s->map ? map_peek(s, n) : s->pipe.bytes + s->pipe.at;
+	return s->map ? s->map + s->pos : s->pipe.bytes + s->pipe.at;
 }
 
 /* Gives back pages that were passed. The mapping stays: a look back reads them again. */
@@ -263,29 +247,25 @@ static void map_drop(struct stream *s)
 	if (s->pos < s->dropped + KEEP_BYTES + DROP_BYTES)
 		return;
 	to = (s->pos - KEEP_BYTES) / DROP_BYTES * DROP_BYTES;
-	if (!s->ahead)
-		madvise(s->map + s->dropped, to - s->dropped, MADV_DONTNEED);
+	madvise(s->map + s->dropped, to - s->dropped, MADV_DONTNEED);
 	s->dropped = to;
 }
 
-/* Compares them as integers: the bytes may be of another mapping. */
+/*
+ * Compares them as integers: the bytes may be of another mapping. What is near the position stays, as records are
+ * still taken from there, until all have been given.
+ */
 void stream_passed(struct stream *s, const uint8_t *from, const uint8_t *to)
 {
 	uintptr_t map = (uintptr_t)s->map, low = (uintptr_t)from, high = (uintptr_t)to;
+	uint64_t given = s->ended ? s->map_bytes : s->dropped;
 
-	if (!s->map || high <= map || low >= map + s->dropped)
+	if (!s->map || high <= map || low >= map + given)
 		return;
 	low = low > map ? (low - map) / DROP_BYTES * DROP_BYTES : 0;
-	high = high - map < s->dropped ? high - map : s->dropped;
+	high = high - map < given ? high - map : given;
 	if (low < high)
 		madvise(s->map + low, high - low, MADV_DONTNEED);
-}
-
-const uint8_t *stream_nearer(const struct stream *s, const uint8_t *mapped)
-{
-	uintptr_t map = (uintptr_t)s->map, at = (uintptr_t)mapped;
-
-	return s->ahead && at >= map && at - map < s->end ? read_ahead_again(s->ahead, at - map) : NULL;
 }
 
 /* Passes n bytes; false: there are fewer. */
@@ -474,7 +454,6 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 		return cut_off(s, r, source_left(s, r->size), missing);
 	r->bytes = bytes;
 	r->stable = s->map;
-	r->mapped = s->map ? s->map + s->pos : NULL;
 	r->extra_size = extra_of(r, swap);
 	source_pass(s, r->size);
 	if (s->map && r->extra_size > s->end - s->pos) {
@@ -486,7 +465,7 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 	return 1;
 }
 
-static int any_next(struct stream *s, bool swap, struct record *r, struct str *missing, struct str *err)
+int stream_next(struct stream *s, bool swap, struct record *r, struct str *missing, struct str *err)
 {
 	int rc;
 
@@ -509,18 +488,6 @@ static int any_next(struct stream *s, bool swap, struct record *r, struct str *m
 		int begun = unpack_begin(s, r, swap, err);
 
 		return begun ? begun : rc;
-	}
-	return rc;
-}
-
-int stream_next(struct stream *s, bool swap, struct record *r, struct str *missing, struct str *err)
-{
-	int rc = any_next(s, swap, r, missing, err);
-
-	/* The blocks go after the last record: a look back finds it in the mapping. */
-	if (rc <= 0) {
-		read_ahead_free(s->ahead);
-		s->ahead = NULL;
 	}
 	return rc;
 }

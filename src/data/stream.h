@@ -23,16 +23,9 @@ bool stream_would_wait(struct stream *stream, bool swap);
 struct spool; /* reader.h */
 /* Adds from now on what is read of the pipe to it. */
 void stream_keep(struct stream *stream, struct spool *kept);
-/*
- * Reads from now on the records' bytes from fd, of the file that is mapped, which is taken over; not of a stream that
- * is rewound.
- */
-void stream_read_ahead(struct stream *stream, int fd);
 bool stream_is_pipe(const struct stream *stream);
 /* See record_source.passed. Bytes of other streams are none of its own. */
 void stream_passed(struct stream *stream, const uint8_t *from, const uint8_t *to);
-/* See record_source.nearer. NULL: they are in its mapping only, or of another stream. */
-const uint8_t *stream_nearer(const struct stream *stream, const uint8_t *mapped);
 
 /*
  * The next record: 1; 0 at the end, with a sentence in `missing` where it came too early; or a negative

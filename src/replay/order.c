@@ -89,7 +89,6 @@ void order_release(struct order *order)
 	uint64_t time_ns;
 
 	order->ready = order->n;
-	order->source = NULL;
 	while (order_next(order, &record, &time_ns))
 		;
 	while (order->spare_blocks) {
@@ -132,7 +131,7 @@ static size_t item_bytes(const struct order_entry *item, const struct record *re
 
 void order_add(struct order *order, const struct record *record, uint64_t time_ns, bool stable)
 {
-	struct order_entry item = { time_ns, record->offset << 1, record->mapped ? record->mapped : record->bytes };
+	struct order_entry item = { time_ns, record->offset << 1, record->bytes };
 
 	if (!stable) {
 		item.at = copy_new(order, record);
@@ -235,12 +234,8 @@ void order_all(struct order *order)
 
 static void stable_record(const struct order *order, const struct order_entry *item, struct record *record)
 {
-	const struct record_source *source = order->source;
-	const uint8_t *nearer = source && source->nearer ? source->nearer(source, item->at) : NULL;
-
-	record_from_bytes(record, nearer ? nearer : item->at, item->offset >> 1, order->swap);
+	record_from_bytes(record, item->at, item->offset >> 1, order->swap);
 	record->stable = true;
-	record->mapped = nearer ? item->at : NULL;
 }
 
 static void copied_record(const struct order *order, const struct order_entry *item, struct record *record)

@@ -38,7 +38,6 @@ struct order_entry {
 
 struct order {
 	bool swap; /* of the records' bytes */
-	const struct record_source *source; /* of the stable ones, for its `nearer`; NULL: nobody to ask */
 	struct order_entry *v; /* [at, ready): may go; [ready, n): wait */
 	size_t at, ready, n, cap;
 	size_t *runs; /* where v goes back in time: each begins a run that is in order by itself */
@@ -65,7 +64,7 @@ void order_half(struct order *order);
 void order_all(struct order *order);
 /*
  * The next of those that may go, oldest first, at equal times in the order of arrival. The record is
- * valid until the next call, and until the source is asked for another; it is stable, or a copy. To be called until
+ * valid until the next call; it is stable, or a copy. To be called until
  * it returns false before more is added.
  */
 bool order_next(struct order *order, struct record *record, uint64_t *time_ns);

@@ -68,8 +68,7 @@ static void note_passed(struct replay *replay, const struct record *record)
 	struct passed *passed = &replay->private->passed;
 	const uint8_t *end = record->bytes + record->size;
 
-	/* Bytes that are still where they were read to took no memory of the mapping's. */
-	if (!source || !source->passed || !record->stable || record->mapped)
+	if (!source || !source->passed || !record->stable)
 		return;
 	if (!passed->bytes || record->bytes < passed->from)
 		passed->from = record->bytes;
@@ -136,7 +135,6 @@ int replay_deliver(struct replay *replay, size_t max, struct str *err)
 void replay_begin(struct replay *replay, const struct replay_handlers *handlers)
 {
 	replay->private->handlers = *handlers;
-	replay->private->order.source = handlers->source;
 }
 
 int replay_round(struct replay *replay, struct str *err)
@@ -186,10 +184,13 @@ int replay_feed(struct replay *replay, const struct record *record, struct str *
 
 int replay_end(struct replay *replay, struct str *err)
 {
+	struct record_source *source = replay->private->handlers.source;
 	int rc;
 
 	order_all(&replay->private->order);
 	rc = drain(replay, err);
+	if (source && source->passed)
+		source->passed(source, NULL, (const uint8_t *)UINTPTR_MAX);
 	return rc ? rc : process_events_end(replay, err);
 }
 
@@ -228,7 +229,6 @@ int replay_run(struct replay *replay, struct record_source *source, const struct
 
 	replay_begin(replay, handlers);
 	replay->private->handlers.source = source;
-	replay->private->order.source = source;
 	rc = feed_all(replay, source, &stopped, &why, err);
 	if (!stopped)
 		stopped = replay_end(replay, err);
