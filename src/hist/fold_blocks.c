@@ -18,30 +18,42 @@ void hist_blocks_free(struct hist_blocks *blocks)
 	free(blocks);
 }
 
-static int by_entry(const void *pa, const void *pb)
+/* The rows in order of their entries and, of each, of their blocks. The caller frees the numbers. */
+static uint32_t *rows_sorted(const struct hist_blocks *blocks, size_t n_entries)
 {
-	const struct entry_block *a = pa, *b = pb;
+	uint32_t *keys = xcalloc(blocks->n + 1, sizeof(*keys)), *by_block, *order;
 
-	if (a->entry != b->entry)
-		return a->entry < b->entry ? -1 : 1;
-	return (a->block > b->block) - (a->block < b->block);
+	for (size_t i = 0; i < blocks->n; i++)
+		keys[i] = blocks->v[i].block;
+	by_block = numbers_sorted(keys, blocks->n, blocks->n_blocks, NULL);
+	for (size_t i = 0; i < blocks->n; i++)
+		keys[i] = blocks->v[i].entry;
+	order = numbers_sorted(keys, blocks->n, n_entries, by_block);
+	free(keys);
+	free(by_block);
+	return order;
 }
 
 /* Cells of one entry and block become one row. */
-static void join(struct hist_blocks *blocks)
+static void join(struct hist_blocks *blocks, size_t n_entries)
 {
+	uint32_t *order = rows_sorted(blocks, n_entries);
+	struct entry_block *joined = xcalloc(blocks->n + 1, sizeof(*joined));
 	size_t n = 0;
 
-	if (blocks->n)
-		qsort(blocks->v, blocks->n, sizeof(*blocks->v), by_entry);
 	for (size_t i = 0; i < blocks->n; i++) {
-		if (n && !by_entry(&blocks->v[n - 1], &blocks->v[i])) {
-			blocks->v[n - 1].n_samples += blocks->v[i].n_samples;
-			blocks->v[n - 1].period += blocks->v[i].period;
+		const struct entry_block *row = &blocks->v[order[i]];
+
+		if (n && joined[n - 1].entry == row->entry && joined[n - 1].block == row->block) {
+			joined[n - 1].n_samples += row->n_samples;
+			joined[n - 1].period += row->period;
 		} else {
-			blocks->v[n++] = blocks->v[i];
+			joined[n++] = *row;
 		}
 	}
+	free(order);
+	free(blocks->v);
+	blocks->v = joined;
 	blocks->n = n;
 }
 
@@ -98,6 +110,6 @@ struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups
 		blocks->v[blocks->n++] = (struct entry_block){ entry->number, (uint32_t)block,
 							       cells->values[i].n_samples, cells->values[i].period };
 	}
-	join(blocks);
+	join(blocks, entries->n);
 	return blocks;
 }
