@@ -517,7 +517,7 @@ static void explain(struct str *out, const struct option_row *row)
 	str_reset(out);
 	str_add(out, row->kind == OPTION_ACCEPTED ? "accepted: " : row->kind == OPTION_REFUSED ? "refused: " : "");
 	str_add(out, row->help);
-	if (row->instead)
+	if (row->kind == OPTION_REFUSED && row->instead)
 		str_addf(out, "; instead: %s", row->instead);
 }
 

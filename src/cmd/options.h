@@ -63,6 +63,8 @@ enum option_value {
 /*
  * To add an option: a row here in the group where a user looks for it, a field of the struct that it
  * fills, a test, an entry in OPTIONS of the command's man page (a lint compares).
+ *
+ * Rows are small: each start of the program writes the addresses of their texts into all tables, page by page.
  */
 struct option_row {
 	enum option_kind kind;
@@ -71,22 +73,24 @@ struct option_row {
 	const char *argument; /* how -h names the argument, "a|b": all it can be; NULL: it takes none */
 	/* A verb and its object, without a full stop; OPTION_ACCEPTED: what holds already; OPTION_REFUSED: why not. */
 	const char *help;
+	union {
+		const char *unit; /* OPTION_NUMBER, OPTION_UNSIGNED: "ms"; NULL: none */
+		const char *instead; /* OPTION_REFUSED: what does the same; NULL: nothing */
+		const struct option_row *more; /* OPTION_END: the table goes on there; or NULL */
+		/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */
+		int (*call)(void *target, const char *argument, struct str *err);
+	};
+	long min, max; /* OPTION_NUMBER, OPTION_UNSIGNED */
 	/*
 	 * Place of the field in the struct given to options_parse; OPTION_CALL: of what call() is given;
 	 * OPTION_END: of the struct that the rows of `more` are about.
 	 */
-	size_t offset;
-	long min, max; /* OPTION_NUMBER, OPTION_UNSIGNED */
-	const char *unit; /* of these two: "ms"; NULL: none */
+	uint16_t offset;
 	bool off; /* OPTION_FLAG: given, it makes the field false (--no-inherit); OPTION_CHOICE: the second word does */
 	bool both; /* OPTION_FLAG: -h shows --no-X too */
 	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
 	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */
-	enum option_value value; /* what the argument is */
-	const char *instead; /* OPTION_REFUSED: what does the same; NULL: nothing */
-	const struct option_row *more; /* OPTION_END: the table goes on there; or NULL */
-	/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */
-	int (*call)(void *target, const char *argument, struct str *err);
+	enum option_value value : 8; /* what the argument is */
 };
 
 /* The row after this one: `for (row = rows; row->kind != OPTION_END; row = option_next(row))`. */
