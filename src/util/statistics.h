@@ -1,9 +1,11 @@
 /*
- * statistics: the mean of a series and how sure it is; Student's distribution. Read by including util.h.
+ * statistics: the mean of a series and how sure it is; Student's distribution; the signed-rank test of differences. Read
+ * by including util.h.
  */
 #ifndef PSTAT_STATISTICS_H
 #define PSTAT_STATISTICS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Mean and deviation of a series by Welford's method; zeroed is empty. */
@@ -21,5 +23,18 @@ double series_rel_stdev_pct(const struct series *s); /* of the mean, in % of the
  */
 double t_two_sided(double t, double freedom);
 double t_quantile(double probability, double freedom);
+
+/* ---- signed_rank.c ---- */
+
+/* What paired differences say of an effect that is the same in all of them. */
+struct signed_rank {
+	double estimate; /* of Hodges and Lehmann: the median of the means of all pairs */
+	double low, high; /* the effect is in between with a confidence of 1 - alpha; infinite: there are too few */
+	double p; /* two-sided, of no effect; ties by their mean rank, zeros by Pratt */
+};
+/* n differences, at least one and all finite, which are put in order; alpha above 0 and below 1. */
+void signed_rank(double *differences, size_t n, double alpha, struct signed_rank *found);
+/* The fewest differences that have an interval: 2 / 2^n is at most alpha. */
+size_t signed_rank_least(double alpha);
 
 #endif
