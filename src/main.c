@@ -28,6 +28,8 @@ const struct command commands[] = {
 	  report_options, "", .run = cmd_report },
 	{ "diff", "[<options>] [<old> [<new>...]]", "compare recordings, and tell changes from noise",
 	  diff_options, "", .run = cmd_diff },
+	{ "compare", "[<options>] <command>... | [<options>] -- <command> ::: <command>...",
+	  "run commands side by side, and tell changes from chance", compare_options, NULL, .run = cmd_compare },
 	{ "annotate", "[<options>] [<symbol>]", "show code with the samples of each instruction",
 	  annotate_options, "", .run = cmd_annotate },
 	{ "script", "[<options>]", "print the samples of a recording one by one", script_options, "",

@@ -52,7 +52,7 @@ static int write_file(struct exporter_run *run, struct exported_file *file)
 		return 0;
 	str_reset(&run->text);
 	exporter_write(run->exporter, file->format, &run->text);
-	rc = exposition_put(file->path, &run->text, &err);
+	rc = destination_write_whole(file->path, &run->text, &err);
 	if (rc && !file->failed)
 		message_error("%s: %s", file->path, err.s);
 	file->failed = rc;

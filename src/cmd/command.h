@@ -50,6 +50,7 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_report(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_diff(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_compare(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_top(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_profile(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern);
@@ -70,6 +71,7 @@ extern const struct option_row record_options[], stat_options[], list_options[],
 	version_options[], completion_options[], report_options[], script_options[], top_options[],
 	profile_options[],
 	annotate_options[], evlist_options[], buildid_list_options[], buildid_cache_options[], archive_options[],
-	export_options[], exporter_options[], stat_report_options[], diff_options[];
+	export_options[], exporter_options[], stat_report_options[], diff_options[],
+	compare_options[];
 
 #endif

@@ -4,7 +4,7 @@
  *   events + cgroups --exporter_open()--> scopes: the machine, or a cgroup each, with counters and an aggregation
  *   scopes --exporter_read(): each tick, each scrape--> sums that never fall (struct read_sum of count/)
  *   sums --exporter_write()--> an exposition: text 0.0.4, or OpenMetrics
- *   exposition --> struct http_server, or a file (exposition_put())
+ *   exposition --> struct http_server, or a file (destination_write_whole())
  *
  * Nothing here waits: cmd/ has the loop, and says what time it is. A counter that shares its hardware is scaled from
  * one read to the next, and the results are summed up. Scaled for the whole time, as stat does it once at the end, it
@@ -50,11 +50,6 @@ enum exposition_format { EXPOSITION_TEXT, EXPOSITION_OPENMETRICS };
 
 /* Appends all metrics. */
 void exporter_write(const struct exporter *exporter, enum exposition_format format, struct str *out);
-/*
- * The file's content from now on, for all to read: written beside it, synced and renamed. A reader sees the old or the
- * new one, whole. A negative errno with a clause that does not name the path.
- */
-int exposition_put(const char *path, const struct str *text, struct str *err);
 
 /* ---- node_names.c: metrics of node_exporter's perf collector ---- */
 

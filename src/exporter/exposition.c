@@ -332,20 +332,3 @@ void exporter_write(const struct exporter *exporter, enum exposition_format form
 	if (format == EXPOSITION_OPENMETRICS)
 		str_add(out, "# EOF\n");
 }
-
-/* ---- files ---- */
-
-int exposition_put(const char *path, const struct str *text, struct str *err)
-{
-	struct destination to;
-	int rc = destination_begin_public(&to, path, err);
-
-	if (!rc)
-		rc = destination_fill(&to, text, err);
-	if (!rc)
-		rc = destination_put(&to, true, err);
-	if (!rc)
-		rc = destination_sync_name(&to, err);
-	destination_end(&to);
-	return rc;
-}

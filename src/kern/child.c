@@ -105,8 +105,16 @@ static int exec_error(const char *name, int code)
 	return code == EACCES && searched && check_path(name, path) == -ENOENT ? ENOENT : code;
 }
 
+/* False: errno says why. */
+static bool take_files(const struct child_files *files)
+{
+	return (files->in < 0 || dup2(files->in, STDIN_FILENO) >= 0) &&
+	       (files->out < 0 || dup2(files->out, STDOUT_FILENO) >= 0) &&
+	       (files->err < 0 || dup2(files->err, STDERR_FILENO) >= 0);
+}
+
 static void __attribute__((noreturn))
-run_child(char *const argv[], const struct exec_state *found, int hold, int exec_fd)
+run_child(char *const argv[], const struct exec_state *found, const struct child_files *files, int hold, int exec_fd)
 {
 	ssize_t n;
 	char byte;
@@ -118,7 +126,8 @@ run_child(char *const argv[], const struct exec_state *found, int hold, int exec
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(EXIT_PSTAT_FAILED);
-	execvp(argv[0], argv);
+	if (!files || take_files(files))
+		execvp(argv[0], argv);
 	code = exec_error(argv[0], errno);
 	/* Nothing can be done here if the parent is gone. */
 	_exit(write_all(exec_fd, &code, sizeof(code)) ? EXIT_PSTAT_FAILED : EXIT_NOT_FOUND);
@@ -138,7 +147,8 @@ static int fork_failed(struct str *err, const char *what)
 	return fail(err, code, "cannot start the command: %s: %s", what, strerror(-code));
 }
 
-static int fork_held(struct child *child, char *const argv[], const struct exec_state *found, struct str *err)
+int child_fork(struct child *child, char *const argv[], const struct exec_state *found, const struct child_files *files,
+	       struct str *err)
 {
 	int hold[2], exec_fds[2], rc = 0;
 	sigset_t all, old;
@@ -157,7 +167,7 @@ static int fork_held(struct child *child, char *const argv[], const struct exec_
 	child->pid = fork();
 	if (child->pid == 0) {
 		close(hold[1]);
-		run_child(argv, found, hold[0], exec_fds[1]);
+		run_child(argv, found, files, hold[0], exec_fds[1]);
 	}
 	if (child->pid < 0) {
 		rc = fork_failed(err, "fork");
@@ -175,25 +185,6 @@ static int fork_held(struct child *child, char *const argv[], const struct exec_
 close_hold:
 	close(hold[0]);
 	close(hold[1]);
-	return rc;
-}
-
-int child_fork(struct child *child, char *const argv[], const struct exec_state *found, bool off_stdout,
-	       struct str *err)
-{
-	int out, rc;
-
-	if (!off_stdout)
-		return fork_held(child, argv, found, err);
-	out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-		return fail(err, -errno, "standard output: %s", strerror(errno));
-	rc = fork_held(child, argv, found, err);
-	if (dup2(out, STDOUT_FILENO) < 0 && !rc) { /* else the recording would go where the messages go */
-		rc = fail(err, -errno, "standard output: %s", strerror(errno));
-		child_end(child);
-	}
-	close(out);
 	return rc;
 }
 
@@ -248,6 +239,14 @@ bool child_has_ended(const struct child *child)
 
 	return !child->reaped && child->pid > 0 &&
 	       !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
+bool child_await(const struct child *child)
+{
+	siginfo_t info;
+
+	return child->reaped || child->pid <= 0 ||
+	       !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) || errno != EINTR;
 }
 
 bool child_poll(struct child *child)

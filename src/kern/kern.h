@@ -124,12 +124,15 @@ struct child {
 	bool has_usage; /* reaped, and the kernel reported it: not where SIGCHLD was ignored */
 	struct rusage usage; /* of the child and what it waited for */
 };
+/* Descriptors of pstat's that become the command's first three; -1: that of pstat's own number. */
+struct child_files {
+	int in, out, err;
+};
 /*
  * Forks; the child waits for child_release() before it execs argv, in the state that is given. Files are pstat's own
- * business: open them with O_CLOEXEC. off_stdout: pstat's own standard output is a recording, so that the command's
- * goes to standard error.
+ * business: open them with O_CLOEXEC. files NULL: the command has pstat's own.
  */
-int child_fork(struct child *child, char *const argv[], const struct exec_state *found, bool off_stdout,
+int child_fork(struct child *child, char *const argv[], const struct exec_state *found, const struct child_files *files,
 	       struct str *err);
 /* Lets the child exec and waits for that: 0, or the negative errno of exec (the child is reaped). */
 int child_release(struct child *child);
@@ -142,6 +145,8 @@ int command_check(const char *name);
 int command_failed(const char *name, int rc, int *status, struct str *err);
 /* True once the child has ended and nobody has reaped it: what it leaves is still there to be looked at. */
 bool child_has_ended(const struct child *child);
+/* Waits until it has, and leaves it like that; false: a signal has interrupted the wait. */
+bool child_await(const struct child *child);
 /* Non-blocking: true once the child has ended and status and usage are set. */
 bool child_poll(struct child *child);
 void child_wait(struct child *child);

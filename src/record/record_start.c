@@ -23,7 +23,9 @@ enum { SIZE_PARTS = 16, LEAST_WATERMARK = 4096 };
 
 static int start_child(struct recording *rec)
 {
+	static const struct child_files off_stdout = { -1, STDERR_FILENO, -1 };
 	const struct record_plan *plan = rec->plan;
+	bool stdout_taken = plan->path && !strcmp(plan->path, "-");
 	int rc;
 
 	if (!plan->argv)
@@ -32,7 +34,7 @@ static int start_child(struct recording *rec)
 	rc = command_check(plan->argv[0]);
 	if (rc)
 		return command_failed(plan->argv[0], rc, &rec->failed_status, rec->err);
-	rc = child_fork(&rec->child, plan->argv, plan->found, plan->path && !strcmp(plan->path, "-"), rec->err);
+	rc = child_fork(&rec->child, plan->argv, plan->found, stdout_taken ? &off_stdout : NULL, rec->err);
 	rec->has_child = !rc;
 	return rc;
 }

@@ -31,8 +31,7 @@ int hooks_begin(struct run *run)
 	return run->n_passes > 1 || run->plan->warm_up ? refuse_pipe(run) : 0;
 }
 
-/* Runs a shell command, which is started as the measured command is. */
-static int shell(const struct run *run, const char *command, const char *option)
+int stat_shell(const char *command, const char *option, const struct exec_state *found, struct str *err)
 {
 	char *words[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, NULL, NULL };
 	struct child child;
@@ -41,26 +40,26 @@ static int shell(const struct run *run, const char *command, const char *option)
 	if (!command)
 		return 0;
 	words[2] = xstrdup(command);
-	rc = child_fork(&child, words, run->plan->found, false, run->err);
+	rc = child_fork(&child, words, found, NULL, err);
 	free(words[2]);
 	if (rc)
 		return rc;
 	rc = child_release(&child);
 	if (rc)
-		return fail(run->err, rc, "%s: cannot run '%s': %s", option, command, strerror(-rc));
+		return fail(err, rc, "%s: cannot run '%s': %s", option, command, strerror(-rc));
 	child_wait(&child);
 	if (WIFSIGNALED(child.status))
-		return fail(run->err, -ECANCELED, "%s: '%s' was ended by signal %d", option, command,
+		return fail(err, -ECANCELED, "%s: '%s' was ended by signal %d", option, command,
 			    WTERMSIG(child.status));
 	if (child.status)
-		return fail(run->err, -ECANCELED, "%s: '%s' ended with status %d", option, command,
+		return fail(err, -ECANCELED, "%s: '%s' ended with status %d", option, command,
 			    WEXITSTATUS(child.status));
 	return 0;
 }
 
 int hooks_before(struct run *run)
 {
-	int rc = shell(run, run->plan->pre, "--pre");
+	int rc = stat_shell(run->plan->pre, "--pre", run->plan->found, run->err);
 
 	if (rc)
 		return rc;
@@ -73,5 +72,5 @@ int hooks_before(struct run *run)
 
 int hooks_after(struct run *run)
 {
-	return shell(run, run->plan->post, "--post");
+	return stat_shell(run->plan->post, "--post", run->plan->found, run->err);
 }

@@ -490,7 +490,8 @@ struct pass_runs {
 /* ---- carrying it out: the question, asked of the machine ---- */
 
 struct asking {
-	const struct stat_plan *plan;
+	const struct event_list *events;
+	const struct kern *kern;
 	size_t *pmu;
 	struct metric_line *lines;
 	struct metric_uses uses;
@@ -503,8 +504,8 @@ static bool fit_together(void *data, const size_t *events, size_t n)
 	bool fit;
 
 	for (size_t i = 0; i < n; i++)
-		v[i] = &a->plan->events->v[events[i]];
-	fit = events_fit(v, n, a->plan->kern);
+		v[i] = &a->events->v[events[i]];
+	fit = events_fit(v, n, a->kern);
 	free(v);
 	return fit;
 }
@@ -512,13 +513,13 @@ static bool fit_together(void *data, const size_t *events, size_t n)
 /* An event that does not open takes no counter from others. */
 static void find_pmu(struct asking *a, size_t i)
 {
-	const struct event *v = a->plan->events->v;
+	const struct event *v = a->events->v;
 	size_t first = 0;
 
 	a->pmu[i] = NO_PMU;
 	if (!events_share_counters(&v[i], &v[i]))
 		return;
-	a->lines[i].supported = !event_try(&v[i], a->plan->kern);
+	a->lines[i].supported = !event_try(&v[i], a->kern);
 	if (!a->lines[i].supported)
 		return;
 	while (first < i && (a->pmu[first] == NO_PMU || !events_share_counters(&v[first], &v[i])))
@@ -526,9 +527,9 @@ static void find_pmu(struct asking *a, size_t i)
 	a->pmu[i] = first < i ? a->pmu[first] : i;
 }
 
-static void ask_machine(struct asking *a)
+static void ask_machine(struct asking *a, const struct metric *const *chosen, size_t n_chosen)
 {
-	const struct event_list *events = a->plan->events;
+	const struct event_list *events = a->events;
 
 	a->pmu = xcalloc(events->n + 1, sizeof(*a->pmu));
 	a->lines = xcalloc(events->n + 1, sizeof(*a->lines));
@@ -538,19 +539,18 @@ static void ask_machine(struct asking *a)
 		a->lines[i] = metric_line_of(event, &event->attr);
 		find_pmu(a, i);
 	}
-	metrics_bind(&a->uses, a->lines, events->n,
-		     (const struct metric *const *)a->plan->metrics, a->plan->n_metrics);
+	metrics_bind(&a->uses, a->lines, events->n, chosen, n_chosen);
 }
 
-static int group_too_big(const struct stat_plan *plan, size_t leader, struct str *err)
+static int group_too_big(const struct event_list *events, size_t leader, const struct kern *kern, struct str *err)
 {
-	const struct event *event = &plan->events->v[leader];
+	const struct event *event = &events->v[leader];
 	size_t n = 0;
 	int counters;
 
 	for (size_t i = leader; i < leader + event->n_members; i++)
-		n += events_share_counters(&plan->events->v[i], &plan->events->v[i]);
-	counters = event_counters(event, n, plan->kern);
+		n += events_share_counters(&events->v[i], &events->v[i]);
+	counters = event_counters(event, n, kern);
 	str_add(err, "--passes: the group of ");
 	str_add_printable(err, event->name, strlen(event->name));
 	if (counters > 0 && n > (size_t)counters)
@@ -560,26 +560,44 @@ static int group_too_big(const struct stat_plan *plan, size_t leader, struct str
 	return fail(err, -E2BIG, "\nmake it smaller, or add :W, so that it may be counted in parts");
 }
 
+int pass_plan_ask(struct pass_plan *plan, const struct event_list *events, const struct metric *const *chosen,
+		  size_t n_chosen, const struct kern *kern, struct str *err)
+{
+	struct asking asking = { .events = events, .kern = kern };
+	struct pass_question question = { .events = events, .fits = fit_together };
+	size_t too_big;
+	int rc;
+
+	ask_machine(&asking, chosen, n_chosen);
+	question.pmu = asking.pmu;
+	question.uses = asking.uses.v;
+	question.n_uses = asking.uses.n;
+	question.data = &asking;
+	rc = pass_plan_make(plan, &question, &too_big);
+	if (rc)
+		group_too_big(events, too_big, kern, err);
+	free(asking.pmu);
+	free(asking.lines);
+	metric_uses_release(&asking.uses);
+	return rc;
+}
+
 /* ---- carrying it out: the events of each pass ---- */
 
-/* Events of one pass in the plan's order, so that a group's members follow its leader. */
-static void fill_pass(struct pass_runs *runs, unsigned pass)
+void pass_plan_events(const struct pass_plan *plan, unsigned pass, struct event_list *events, size_t **index)
 {
-	const struct pass_plan *plan = &runs->plan;
-	struct pass_run *run = &runs->v[pass];
-
-	run->events.v = xcalloc(plan->events.n + 1, sizeof(*run->events.v));
-	run->index = xcalloc(plan->events.n + 1, sizeof(*run->index));
+	*events = (struct event_list){ .v = xcalloc(plan->events.n + 1, sizeof(*events->v)) };
+	*index = xcalloc(plan->events.n + 1, sizeof(**index));
 	for (size_t i = 0; i < plan->events.n; i++) {
 		const struct event *event = &plan->events.v[i];
-		size_t at = run->events.n;
+		size_t at = events->n;
 
 		if (plan->pass[i] != pass)
 			continue;
-		run->events.v[at] = *event;
-		run->events.v[at].leader = at - (i - event->leader);
-		run->index[at] = i;
-		run->events.n++;
+		events->v[at] = *event;
+		events->v[at].leader = at - (i - event->leader);
+		(*index)[at] = i;
+		events->n++;
 	}
 }
 
@@ -645,7 +663,7 @@ static void make_runs(struct run *run, struct pass_runs *runs)
 {
 	runs->v = xcalloc(runs->plan.n_passes, sizeof(*runs->v));
 	for (unsigned pass = 0; pass < runs->plan.n_passes; pass++)
-		fill_pass(runs, pass);
+		pass_plan_events(&runs->plan, pass, &runs->v[pass].events, &runs->v[pass].index);
 	runs->all.v = xcalloc(runs->plan.events.n + 1, sizeof(*runs->all.v));
 	runs->values = xcalloc(runs->plan.events.n + 1, sizeof(*runs->values));
 	runs->stat_plan = *run->plan;
@@ -658,34 +676,22 @@ static void make_runs(struct run *run, struct pass_runs *runs)
 
 int passes_begin(struct run *run)
 {
-	struct asking asking = { .plan = run->plan };
-	struct pass_question question = { .events = run->plan->events, .fits = fit_together };
+	const struct stat_plan *plan = run->plan;
 	struct pass_runs *runs = xcalloc(1, sizeof(*runs));
-	size_t too_big;
-	int rc;
+	int rc = pass_plan_ask(&runs->plan, plan->events, (const struct metric *const *)plan->metrics, plan->n_metrics,
+			       plan->kern, run->err);
 
-	ask_machine(&asking);
-	question.pmu = asking.pmu;
-	question.uses = asking.uses.v;
-	question.n_uses = asking.uses.n;
-	question.data = &asking;
-	rc = pass_plan_make(&runs->plan, &question, &too_big);
-	if (rc)
-		group_too_big(run->plan, too_big, run->err);
 	runs->told = runs->plan.events;
 	if (!rc)
-		rc = add_controls(&runs->plan, run->plan->kern, run->err);
+		rc = add_controls(&runs->plan, plan->kern, run->err);
 	runs->told.v = runs->plan.events.v;
 	if (rc) {
 		pass_plan_release(&runs->plan);
 		free(runs);
-	} else {
-		make_runs(run, runs);
+		return rc;
 	}
-	free(asking.pmu);
-	free(asking.lines);
-	metric_uses_release(&asking.uses);
-	return rc;
+	make_runs(run, runs);
+	return 0;
 }
 
 const struct event_list *passes_events(const struct run *run)

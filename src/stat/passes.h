@@ -8,7 +8,7 @@
 #include "stat/metric.h"
 #include "stat/run.h"
 
-/* ---- planning ---- */
+/* ---- planning: struct pass_plan of stat.h ---- */
 
 #define NO_PMU SIZE_MAX
 
@@ -23,23 +23,11 @@ struct pass_question {
 	void *data;
 };
 
-struct pass_plan {
-	/*
-	 * The events as given, in their order, then those that are counted again: for the metrics of
-	 * another pass. A weak group that does not fit is broken up.
-	 */
-	struct event_list events;
-	size_t n_given;
-	unsigned *pass; /* by event, from 0 */
-	unsigned n_passes; /* at least 1 */
-};
-
 /*
  * -E2BIG: a group does not fit by itself; *too_big is the index of its leader. Release the plan in every
  * case.
  */
 int pass_plan_make(struct pass_plan *plan, const struct pass_question *question, size_t *too_big);
-void pass_plan_release(struct pass_plan *plan);
 
 /* ---- did the passes do the same? ---- */
 

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static bool stopped(const struct run *run)
 {
@@ -29,12 +30,13 @@ static bool stopped(const struct run *run)
 
 static int start_child(struct run *run)
 {
+	static const struct child_files off_stdout = { -1, STDERR_FILENO, -1 };
 	const struct stat_plan *plan = run->plan;
 	int rc;
 
 	if (!plan->argv)
 		return 0;
-	rc = child_fork(&run->child, plan->argv, plan->found, plan->stdout_taken, run->err);
+	rc = child_fork(&run->child, plan->argv, plan->found, plan->stdout_taken ? &off_stdout : NULL, run->err);
 	run->has_child = !rc;
 	return rc;
 }

@@ -148,9 +148,33 @@ extern const size_t n_metrics;
 int metrics_select(const char *names, struct event_list *events, const struct metric ***chosen,
 		   size_t *n_chosen, const struct host_paths *host, struct str *err);
 
-/* ---- run.c ---- */
+/* ---- passes.c: which events can be counted at the same time ---- */
 
-struct pass_plan; /* passes.h */
+struct pass_plan {
+	/*
+	 * The events as given, in their order, then those that are counted again: for the metrics of
+	 * another pass. A weak group that does not fit is broken up.
+	 */
+	struct event_list events;
+	size_t n_given;
+	unsigned *pass; /* by event, from 0 */
+	unsigned n_passes; /* at least 1 */
+};
+
+/*
+ * Asks the machine. Events of a metric are counted together where they fit. -E2BIG with a sentence: a group is too big
+ * for its PMU. Release the plan in every case.
+ */
+int pass_plan_ask(struct pass_plan *plan, const struct event_list *events, const struct metric *const *chosen,
+		  size_t n_chosen, const struct kern *kern, struct str *err);
+/*
+ * The events of one pass, in the plan's order, whose texts they borrow; index, by event: in the plan. The caller frees
+ * both arrays.
+ */
+void pass_plan_events(const struct pass_plan *plan, unsigned pass, struct event_list *events, size_t **index);
+void pass_plan_release(struct pass_plan *plan);
+
+/* ---- run.c ---- */
 
 /*
  * Takes every reading as the kernel gave it, for a recording. Each function returns 0, or a negative
@@ -228,6 +252,14 @@ struct stat_plan {
  * sentence is empty where emit() failed, which knows why.
  */
 int stat_run(const struct stat_plan *plan, int *status, struct str *err);
+
+/* ---- hooks.c ---- */
+
+/*
+ * Runs a shell command, which is started as a measured one is, to its end; NULL: nothing. -ECANCELED, with a sentence
+ * that names the option: it ended with another status than 0.
+ */
+int stat_shell(const char *command, const char *option, const struct exec_state *found, struct str *err);
 
 /* ---- reporter.c: readings from a recording instead of counters ---- */
 

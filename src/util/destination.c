@@ -395,6 +395,21 @@ int destination_sync_name(const struct destination *to, struct str *err)
 	return rc;
 }
 
+int destination_write_whole(const char *path, const struct str *bytes, struct str *err)
+{
+	struct destination to;
+	int rc = destination_begin_public(&to, path, err);
+
+	if (!rc)
+		rc = destination_fill(&to, bytes, err);
+	if (!rc)
+		rc = destination_put(&to, true, err);
+	if (!rc)
+		rc = destination_sync_name(&to, err);
+	destination_end(&to);
+	return rc;
+}
+
 int destination_rename(const struct destination *to, const char *name)
 {
 	return rename_in(to, to->name, name, false);

@@ -75,6 +75,8 @@ int destination_fill(const struct destination *to, const struct str *bytes, stru
 int destination_put(struct destination *to, bool over, struct str *err);
 /* Then: the name is on the disk, too. A file system that cannot sync a folder is no error. Errors as above. */
 int destination_sync_name(const struct destination *to, struct str *err);
+/* All of these: a file that others may read has these bytes, or what was there before. Errors as above. */
+int destination_write_whole(const char *path, const struct str *bytes, struct str *err);
 /* Renames what is in its place, within the folder. 0 or a negative errno; -EEXIST: something has that name. */
 int destination_rename(const struct destination *to, const char *name);
 /* Removes another file from the folder, if its name still leads to that inode. */

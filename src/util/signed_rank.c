@@ -139,7 +139,6 @@ static double pair_mean(const double *sorted, size_t n, size_t before)
 static bool pairs_outside(size_t n, double alpha, size_t *outside)
 {
 	double mean = (double)n * ((double)n + 1) / 4, deviation = sqrt(mean * (2 * (double)n + 1) / 6);
-	size_t low = 0, high = (size_t)mean;
 
 	if (n < signed_rank_least(alpha))
 		return false;
@@ -147,16 +146,7 @@ static bool pairs_outside(size_t n, double alpha, size_t *outside)
 		*outside = (size_t)(mean - t_quantile(1 - alpha, INFINITY) * deviation - 0.5);
 		return true;
 	}
-	/* Sums below low are not believed, those from high on are. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (2 * sum_at_most(NULL, n, middle) <= alpha)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*outside = low - 1;
+	*outside = BISECT(sum, 0, (size_t)mean, 2 * sum_at_most(NULL, n, sum) <= alpha) - 1;
 	return true;
 }
 

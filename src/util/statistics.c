@@ -49,7 +49,7 @@ double series_rel_stdev_pct(const struct series *s)
 enum { LN_TERMS = 25, EXPONENTIAL_TERMS = 20, FRACTION_TERMS = 120 };
 
 /* x > 0: the power of two apart, and of the rest the series in (m - 1) / (m + 1) (DLMF 4.6.4). */
-static double ln(double x)
+double natural_log(double x)
 {
 	int power;
 	double m = frexp(x, &power), ratio, square, sum = 0;
@@ -70,10 +70,10 @@ static double ln_1_plus(double x)
 {
 	double sum = 1 + x;
 
-	return sum == 1 ? x : ln(sum) * x / (sum - 1);
+	return sum == 1 ? x : natural_log(sum) * x / (sum - 1);
 }
 
-static double exponential(double x)
+double exponential(double x)
 {
 	double power, rest, sum = 1;
 
@@ -99,7 +99,7 @@ static double ln_gamma(double x)
 	square = 1 / (x * x);
 	for (size_t i = 0; i < sizeof(series) / sizeof(series[0]); i++)
 		sum = series[i] - square * sum;
-	return (x - 0.5) * ln(x) - x + ln(2 * PI) / 2 - ln(before) + sum / x;
+	return (x - 0.5) * natural_log(x) - x + natural_log(2 * PI) / 2 - natural_log(before) + sum / x;
 }
 
 /* Both tails of the normal distribution: erfc(|t| / sqrt 2), by DLMF 7.6.2 and, far out, 7.9.1. */
@@ -158,7 +158,7 @@ static double beta_fraction(double a, double b, double x)
 /* ln x, worked out from x or from its rest up to 1, whichever is less. */
 static double ln_part(double x, double rest)
 {
-	return x < rest ? ln(x) : ln_1_plus(-rest);
+	return x < rest ? natural_log(x) : ln_1_plus(-rest);
 }
 
 /*

@@ -17,6 +17,10 @@ void series_add(struct series *s, double x);
 double series_stdev_of_mean(const struct series *s); /* sqrt(variance / n); 0 for n < 2 */
 double series_rel_stdev_pct(const struct series *s); /* of the mean, in % of the mean; 0 if mean is 0 */
 
+/* log(3) of x > 0, and exp(3), without a library of mathematics: the same on each machine. */
+double natural_log(double x);
+double exponential(double x);
+
 /*
  * Student's distribution; freedom INFINITY: the normal one. t_two_sided: the probability of t, or of one further from
  * 0 on either side. t_quantile: the t for which that is 1 - probability: 12.7 of 0.95 and one degree of freedom.

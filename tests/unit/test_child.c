@@ -27,7 +27,7 @@ static void start(const char *a, const char *b, const char *c)
 {
 	char *words[] = { xstrdup(a), b ? xstrdup(b) : NULL, c ? xstrdup(c) : NULL, NULL };
 
-	assert_int_equal(child_fork(&child, words, &found, false, &err), 0);
+	assert_int_equal(child_fork(&child, words, &found, NULL, &err), 0);
 	for (size_t i = 0; i < 3; i++)
 		free(words[i]);
 }

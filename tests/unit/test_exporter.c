@@ -647,10 +647,10 @@ static void test_file_takes_its_place(void **state)
 
 	(void)state;
 	str_add(&text, "a 1\n");
-	assert_int_equal(exposition_put(path, &text, &err), 0);
+	assert_int_equal(destination_write_whole(path, &text, &err), 0);
 	old = open(path, O_RDONLY | O_CLOEXEC);
 	str_add(&text, "a 2\n");
-	assert_int_equal(exposition_put(path, &text, &err), 0);
+	assert_int_equal(destination_write_whole(path, &text, &err), 0);
 	umask(mask);
 	assert_int_equal(read_text_file(path, &read), 0);
 	assert_string_equal(read.s, "a 1\na 2\n");
@@ -660,7 +660,7 @@ static void test_file_takes_its_place(void **state)
 	assert_int_equal(st.st_nlink, 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0644);
-	assert_int_equal(exposition_put(nowhere, &text, &err), -ENOENT);
+	assert_int_equal(destination_write_whole(nowhere, &text, &err), -ENOENT);
 	assert_non_null(strstr(err.s, "No such file"));
 	close(old);
 	free(path);

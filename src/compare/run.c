@@ -1,0 +1,587 @@
+/*
+ * The rounds. Each run of a command is one child, held until its counters are open, counted from its exec to its end:
+ *
+ *   chance -> order, padding    prepare -> fork, held -> open -> release -> end -> read -> conclude
+ *
+ * Between the release of a command and its end pstat sleeps. What it does for a run comes before and after it, and is as
+ * little as can be: memory is taken per round, and an event that this machine lacks is tried once.
+ *
+ * With more events than there are counters, rounds take turns: each counts the events of one pass, so that no event has
+ * to share a counter, and each row says of how many rounds it is.
+ */
+#include "compare/compare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PADDING "PSTAT_PADDING"
+enum { PADDING_MAX = 4095, TAIL_BYTES = 2000, FIXED_COLUMNS = 4 };
+
+/* Events that are counted in the same rounds. */
+struct counted_pass {
+	struct event_list events;
+	size_t *column; /* by event */
+};
+
+struct runner {
+	const struct compare_plan *plan;
+	struct compare_data *data;
+	struct str *err;
+	struct chance chance;
+	struct event_list events; /* that can be counted; texts are the plan's */
+	struct pass_plan passes;
+	struct counted_pass *v; /* by pass */
+	struct child_files files; /* of the commands */
+	int stderr_fd; /* what a command says there; -1: pstat's own */
+	int status; /* for pstat, of a command that failed */
+	size_t rounds_cap;
+	size_t *order; /* of the commands in this round */
+	/* The run that goes on: */
+	struct child child;
+	struct counter_set set;
+	const struct counted_pass *pass;
+	double *values;
+	int signals_seen;
+};
+
+static bool stopped(const struct runner *r)
+{
+	return r->plan->stop->signal != 0;
+}
+
+/* ---- columns ---- */
+
+static size_t add_column(struct compare_data *data, enum compare_kind kind, const char *name, const char *unit)
+{
+	struct str text = STR_INIT;
+
+	data->columns = xreallocarray(data->columns, data->n_columns + 1, sizeof(*data->columns));
+	str_add_printable(&text, name, strlen(name));
+	data->columns[data->n_columns] = (struct compare_column){ kind, str_detach(&text), unit };
+	return data->n_columns++;
+}
+
+static void add_fixed_columns(struct compare_data *data)
+{
+	add_column(data, COMPARE_WALL, "wall", "s");
+	add_column(data, COMPARE_USER, "user", "s");
+	add_column(data, COMPARE_SYSTEM, "sys", "s");
+	add_column(data, COMPARE_MEMORY, "peak memory", "B");
+}
+
+/* ---- files of the commands ---- */
+
+static int file_failed(struct runner *r, const char *what)
+{
+	return fail(r->err, -errno, "%s: %s", what, strerror(errno));
+}
+
+/* A process that takes what commands write, and leaves it. It ends when all have closed the pipe. */
+static int open_drain(struct runner *r)
+{
+	char buffer[4096];
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return file_failed(r, "pipe");
+	pid = fork();
+	if (!pid) {
+		close(ends[1]);
+		while (read(ends[0], buffer, sizeof(buffer)) > 0)
+			;
+		_exit(0);
+	}
+	close(ends[0]);
+	r->files.out = ends[1];
+	return pid < 0 ? file_failed(r, "fork") : 0;
+}
+
+static int open_output(struct runner *r)
+{
+	const struct compare_plan *plan = r->plan;
+
+	if (plan->output == COMPARE_OUTPUT_INHERIT)
+		return 0;
+	if (plan->output == COMPARE_OUTPUT_PIPE)
+		return open_drain(r);
+	r->files.out = plan->output == COMPARE_OUTPUT_NULL ?
+			       open("/dev/null", O_WRONLY | O_CLOEXEC) :
+			       open(plan->output_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return r->files.out < 0 ? file_failed(r, plan->output_path ? plan->output_path : "/dev/null") : 0;
+}
+
+static int open_files(struct runner *r)
+{
+	const char *input = r->plan->input ? r->plan->input : "/dev/null";
+	int rc;
+
+	r->files = (struct child_files){ -1, -1, -1 };
+	r->stderr_fd = -1;
+	r->files.in = open(input, O_RDONLY | O_CLOEXEC);
+	if (r->files.in < 0)
+		return file_failed(r, input);
+	rc = open_output(r);
+	if (rc || r->plan->output == COMPARE_OUTPUT_INHERIT)
+		return rc;
+	r->stderr_fd = r->files.err = memfd_create("pstat-stderr", MFD_CLOEXEC);
+	return r->stderr_fd < 0 ? file_failed(r, "memfd_create") : 0;
+}
+
+static void close_file(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- one run ---- */
+
+static void set_padding(struct runner *r, const struct compare_course *course)
+{
+	static char text[PADDING_MAX + 1];
+
+	if (!r->plan->padding)
+		return;
+	memset(text, 'x', course->padding);
+	text[course->padding] = '\0';
+	setenv(PADDING, text, 1);
+}
+
+/* Exchanges the variables' values for those of pstat's own: set for a run, and put back by the same call after it. */
+static void exchange_environment(char **assignments)
+{
+	for (size_t i = 0; assignments && assignments[i]; i++) {
+		char *name = xstrndup(assignments[i], strcspn(assignments[i], "=")), *next;
+		const char *value = assignments[i][strlen(name)] ? assignments[i] + strlen(name) + 1 : NULL;
+		const char *own = getenv(name);
+
+		/* Without "=": there was none. */
+		next = own ? xasprintf("%s=%s", name, own) : xstrdup(name);
+		if (value)
+			setenv(name, value, 1);
+		else
+			unsetenv(name);
+		free(assignments[i]);
+		free(name);
+		assignments[i] = next;
+	}
+}
+
+static int open_counters(struct runner *r, const struct event_list *events, size_t command)
+{
+	const struct target_spec spec = { .command = r->child.pid };
+	const struct open_options options = { .inherit = true, .enable_on_exec = true };
+	struct target target = { 0 };
+	int rc = target_resolve(&target, &spec, r->plan->kern, r->err);
+
+	r->set = (struct counter_set){ .kern = r->plan->kern, .notes = r->plan->notes };
+	if (!rc)
+		rc = counters_open(&r->set, events, &target, &options, r->plan->kern, r->plan->notes, r->err);
+	if (!rc)
+		removal_watch(&r->set, &target, &r->child, r->data->commands[command].argv[0]);
+	target_release(&target);
+	return rc;
+}
+
+/* A signal from the terminal has reached the command, too; others are for pstat, and each further one for both. */
+static void pass_signals(struct runner *r)
+{
+	const struct run_stop *stop = r->plan->stop;
+
+	if (stop->count == r->signals_seen)
+		return;
+	r->signals_seen = stop->count;
+	if (stop->count > 1)
+		child_signal(&r->child, stop->count == 2 ? SIGTERM : SIGKILL);
+}
+
+static void take_reading(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
+{
+	struct runner *r = data;
+	const struct event *event = &r->pass->events.v[index];
+	double *value = &r->values[r->pass->column[index]];
+	double scale = event_is_clock(event) ? 1.0 / (double)NS_PER_S : event->scale;
+
+	(void)cpu;
+	(void)thread;
+	if (reading->state != READING_OK || reading->running_ns < reading->enabled_ns || !reading->enabled_ns ||
+	    reading->missed_ns)
+		*value = NAN;
+	else
+		*value = (isnan(*value) ? 0 : *value) + (double)reading->value * scale;
+}
+
+static double seconds(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static void take_usage(struct runner *r)
+{
+	const struct rusage *usage = &r->child.usage;
+
+	if (!r->child.has_usage)
+		return;
+	r->values[COMPARE_USER] = seconds(usage->ru_utime);
+	r->values[COMPARE_SYSTEM] = seconds(usage->ru_stime);
+	r->values[COMPARE_MEMORY] = (double)usage->ru_maxrss * 1024;
+}
+
+static int start(struct runner *r, size_t command, const struct event_list *events)
+{
+	int rc;
+
+	if (r->stderr_fd >= 0 && (ftruncate(r->stderr_fd, 0) || lseek(r->stderr_fd, 0, SEEK_SET)))
+		return file_failed(r, "the command's standard error");
+	if (r->plan->input)
+		(void)lseek(r->files.in, 0, SEEK_SET);
+	rc = child_fork(&r->child, r->data->commands[command].argv, r->plan->found, &r->files, r->err);
+	if (rc)
+		return rc;
+	rc = open_counters(r, events, command);
+	if (rc)
+		child_end(&r->child);
+	return rc;
+}
+
+/* Measures one run. course says what chance has decided of it, and gets how it ended. */
+static int measure(struct runner *r, size_t command, struct compare_course *course)
+{
+	uint64_t began;
+	int rc;
+
+	set_padding(r, course);
+	rc = start(r, command, &r->pass->events);
+	if (r->plan->padding)
+		unsetenv(PADDING);
+	if (rc)
+		return rc;
+	began = now_ns();
+	rc = child_release(&r->child);
+	if (rc) {
+		counters_close(&r->set);
+		return command_failed(r->data->commands[command].argv[0], rc, &r->status, r->err);
+	}
+	removal_begin_at_exec(&r->set);
+	while (!child_await(&r->child))
+		pass_signals(r);
+	r->values[COMPARE_WALL] = (double)(now_ns() - began) / (double)NS_PER_S;
+	removal_look_at_ended(&r->set);
+	child_wait(&r->child);
+	counters_read(&r->set, take_reading, r);
+	take_usage(r);
+	counters_close(&r->set);
+	course->status = child_exit_status(&r->child);
+	return 0;
+}
+
+static bool is_failure(const struct compare_plan *plan, int status)
+{
+	for (size_t i = 0; i < plan->n_ignored; i++)
+		if (plan->ignored[i] == status)
+			return false;
+	return status != 0;
+}
+
+/* Adds the end of what it said on standard error. */
+static void add_tail(const struct runner *r, struct str *text)
+{
+	char tail[TAIL_BYTES];
+	off_t size = r->stderr_fd < 0 ? 0 : lseek(r->stderr_fd, 0, SEEK_END);
+	ssize_t n = size <= 0 ? 0 :
+				pread(r->stderr_fd, tail, sizeof(tail), size > TAIL_BYTES ? size - TAIL_BYTES : 0);
+
+	while (n > 0 && tail[n - 1] == '\n')
+		n--;
+	if (n <= 0)
+		return;
+	str_add(text, ":\n  ");
+	for (ssize_t i = 0; i < n; i++) {
+		if (tail[i] == '\n')
+			str_add(text, "\n  ");
+		else
+			str_add_printable(text, &tail[i], 1);
+	}
+}
+
+/* round: from 1; 0 or less: a warm-up round. */
+static int command_has_failed(struct runner *r, size_t command, long round, int status)
+{
+	const char *text = r->data->commands[command].text;
+
+	r->status = 1;
+	if (status > 128)
+		str_addf(r->err, "%s: ended by signal %d (%s)", text, status - 128, strsignal(status - 128));
+	else
+		str_addf(r->err, "%s: ended with status %d", text, status);
+	str_add(r->err, round > 0 ? " in round " : " in a warm-up round");
+	if (round > 0)
+		str_addf(r->err, "%ld", round);
+	add_tail(r, r->err);
+	return -ECANCELED;
+}
+
+static int run_between_hooks(struct runner *r, size_t command, long round, struct compare_course *course)
+{
+	const struct compare_plan *plan = r->plan;
+	int rc = stat_shell(plan->prepare ? plan->prepare[command] : NULL, "--prepare", plan->found, r->err);
+
+	if (!rc)
+		rc = measure(r, command, course);
+	if (rc)
+		return rc;
+	if (is_failure(plan, course->status) && !plan->ignore_all && !stopped(r))
+		return command_has_failed(r, command, round, course->status);
+	return stat_shell(plan->conclude ? plan->conclude[command] : NULL, "--conclude", plan->found, r->err);
+}
+
+static int run_one(struct runner *r, size_t command, long round, struct compare_course *course)
+{
+	char **assignments = r->plan->environment ? r->plan->environment[command] : NULL;
+	int rc;
+
+	exchange_environment(assignments);
+	rc = run_between_hooks(r, command, round, course);
+	exchange_environment(assignments);
+	return rc;
+}
+
+/* ---- rounds ---- */
+
+static void make_room(struct runner *r)
+{
+	struct compare_data *data = r->data;
+	size_t cells = data->n_commands;
+
+	if (data->n_rounds < r->rounds_cap)
+		return;
+	r->rounds_cap = r->rounds_cap ? 2 * r->rounds_cap : 16;
+	data->courses = xreallocarray(data->courses, r->rounds_cap * cells, sizeof(*data->courses));
+	data->values = xreallocarray(data->values, r->rounds_cap * cells * data->n_columns, sizeof(*data->values));
+}
+
+/* Runs all commands once, in the place for the next round: it stays if it is whole and is to be kept. */
+static int run_round(struct runner *r, long round, size_t n_rounds, bool keep)
+{
+	struct compare_data *data = r->data;
+	size_t *order = r->order;
+	bool failed = false;
+	int rc = 0;
+
+	make_room(r);
+	chance_order(&r->chance, order, data->n_commands);
+	r->pass = &r->v[(size_t)(round > 0 ? round - 1 : -round) % r->passes.n_passes];
+	for (size_t at = 0; at < data->n_commands && !rc && !stopped(r); at++) {
+		struct compare_course *course = &data->courses[data->n_rounds * data->n_commands + order[at]];
+
+		r->values = compare_values(data, data->n_rounds, order[at]);
+		for (size_t i = 0; i < data->n_columns; i++)
+			r->values[i] = NAN;
+		*course = (struct compare_course){
+			.position = (unsigned)at,
+			.padding = r->plan->padding ? (unsigned)chance_below(&r->chance, PADDING_MAX + 1) : 0,
+		};
+		r->plan->progress(r->plan->progress_data, round, n_rounds, order[at]);
+		rc = run_one(r, order[at], round, course);
+		failed = failed || (!rc && is_failure(r->plan, course->status));
+	}
+	if (rc || stopped(r) || !keep)
+		return rc;
+	data->n_failed += failed;
+	data->n_rounds += !failed;
+	return 0;
+}
+
+/* How many rounds: as asked for, or as many as there is time for by the last warm-up round, between the bounds. */
+static int plan_rounds(struct runner *r, uint64_t round_ns, size_t *n_rounds)
+{
+	const struct compare_plan *plan = r->plan;
+	size_t n_commands = r->data->n_commands, n_columns = r->data->n_columns;
+	size_t least = compare_rounds_least(n_commands, n_columns, plan->question.alpha) * r->passes.n_passes;
+	uint64_t n = plan->runs > 0 ? (uint64_t)plan->runs : 0;
+
+	if (!n && round_ns)
+		n = plan->duration_ns * n_commands / round_ns;
+	if (!plan->runs) {
+		n = n < (uint64_t)plan->min_runs ? (uint64_t)plan->min_runs : n;
+		n = n < least ? least : n;
+		n = plan->max_runs && n > (uint64_t)plan->max_runs ? (uint64_t)plan->max_runs : n;
+	}
+	*n_rounds = (size_t)n;
+	if (n >= least || n_commands == 1)
+		return 0;
+	r->status = EXIT_BAD_USAGE;
+	return fail(r->err, -EINVAL,
+		    "%s: %llu rounds are too few for a verdict: %zu rows of %zu commands at alpha %g need %zu",
+		    plan->runs ? "--runs" : "--max-runs", (unsigned long long)n, n_columns, n_commands,
+		    plan->question.alpha, least);
+}
+
+static int run_rounds(struct runner *r)
+{
+	uint64_t began = 0;
+	size_t n_rounds;
+	int rc = plan_rounds(r, 0, &n_rounds); /* refused before anything has run */
+
+	for (long i = 0; i < r->plan->warm_up && !rc && !stopped(r); i++) {
+		began = now_ns();
+		rc = run_round(r, -i, (size_t)r->plan->warm_up, false);
+		r->data->n_warm_up++;
+	}
+	if (!rc)
+		rc = plan_rounds(r, began ? now_ns() - began : 0, &n_rounds);
+	for (size_t i = 0; i < n_rounds && !rc && !stopped(r); i++)
+		rc = run_round(r, (long)i + 1, n_rounds, true);
+	r->data->interrupted = stopped(r);
+	if (!rc && !r->data->n_rounds && r->data->n_failed) {
+		r->status = 1;
+		return fail(r->err, -ECANCELED,
+			    "a command failed in each round\n--ignore-failure=STATUS takes its status for a success");
+	}
+	return rc;
+}
+
+/* ---- the beginning and the end ---- */
+
+/* Tries all events on the first command, which is held and never runs: those that this machine lacks leave. */
+static int try_events(struct runner *r)
+{
+	const struct event_list *all = r->plan->events;
+	struct str gone = STR_INIT;
+	const char *reason = NULL;
+	int rc = start(r, 0, all);
+
+	if (rc)
+		return rc;
+	r->events = (struct event_list){ .v = xcalloc(all->n + 1, sizeof(*all->v)) };
+	for (size_t i = 0; i < r->set.n; i++) {
+		if (r->set.v[i].state == COUNTER_OPEN) {
+			r->events.v[r->events.n] = all->v[i];
+			r->events.v[r->events.n].leader = r->events.n;
+			r->events.v[r->events.n++].n_members = 1;
+			continue;
+		}
+		str_add(&gone, gone.len ? ", " : "");
+		str_add_printable(&gone, all->v[i].name, strlen(all->v[i].name));
+		reason = reason ? reason : r->set.v[i].reason;
+	}
+	if (gone.len)
+		note_add(r->plan->notes, false, NULL, "not counted: %s: %s", gone.s,
+			 reason ? reason : "not supported here");
+	str_release(&gone);
+	counters_close(&r->set);
+	child_end(&r->child);
+	return 0;
+}
+
+static int plan_passes(struct runner *r)
+{
+	size_t first = r->data->n_columns;
+	int rc = pass_plan_ask(&r->passes, &r->events, NULL, 0, r->plan->kern, r->err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < r->events.n; i++)
+		add_column(r->data, COMPARE_EVENT, r->events.v[i].name,
+			   event_is_clock(&r->events.v[i]) ? "s" : r->events.v[i].unit);
+	r->v = xcalloc(r->passes.n_passes, sizeof(*r->v));
+	for (unsigned pass = 0; pass < r->passes.n_passes; pass++) {
+		pass_plan_events(&r->passes, pass, &r->v[pass].events, &r->v[pass].column);
+		for (size_t i = 0; i < r->v[pass].events.n; i++)
+			r->v[pass].column[i] += first;
+	}
+	return 0;
+}
+
+static int check_commands(struct runner *r)
+{
+	for (size_t i = 0; i < r->data->n_commands; i++) {
+		const char *name = r->data->commands[i].argv[0];
+		int rc = command_check(name);
+
+		if (rc)
+			return command_failed(name, rc, &r->status, r->err);
+	}
+	return 0;
+}
+
+static int begin(struct runner *r)
+{
+	struct rusage own;
+	int rc = check_commands(r);
+
+	r->chance.state = r->data->seed;
+	r->order = xcalloc(r->data->n_commands, sizeof(*r->order));
+	if (!rc && r->plan->cpus && sched_setaffinity(0, sizeof(*r->plan->cpus), r->plan->cpus))
+		rc = fail(r->err, -errno, "the CPUs cannot be used: %s", strerror(errno));
+	if (!rc)
+		rc = open_files(r);
+	if (!rc)
+		rc = try_events(r);
+	add_fixed_columns(r->data);
+	if (!rc)
+		rc = plan_passes(r);
+	if (!rc)
+		rc = stat_shell(r->plan->setup, "--setup", r->plan->found, r->err);
+	getrusage(RUSAGE_SELF, &own);
+	r->data->memory_floor_bytes = (uint64_t)own.ru_maxrss * 1024;
+	return rc;
+}
+
+static void runner_release(struct runner *r)
+{
+	for (unsigned i = 0; r->v && i < r->passes.n_passes; i++) {
+		free(r->v[i].events.v);
+		free(r->v[i].column);
+	}
+	free(r->v);
+	pass_plan_release(&r->passes);
+	free(r->events.v);
+	free(r->order);
+	close_file(r->files.in);
+	close_file(r->files.out);
+	close_file(r->stderr_fd);
+}
+
+int compare_run(const struct compare_plan *plan, struct compare_data *data, int *status, struct str *err)
+{
+	struct runner r = { .plan = plan, .data = data, .err = err, .status = EXIT_PSTAT_FAILED, .stderr_fd = -1,
+			    .files = { -1, -1, -1 } };
+	int rc = begin(&r), end_rc;
+	bool began = !rc;
+
+	if (!rc)
+		rc = run_rounds(&r);
+	end_rc = began && !rc ? stat_shell(plan->cleanup, "--cleanup", plan->found, err) : 0;
+	*status = r.status;
+	runner_release(&r);
+	return rc ? rc : end_rc;
+}
+
+void compare_data_release(struct compare_data *data)
+{
+	for (size_t i = 0; i < data->n_columns; i++)
+		free(data->columns[i].name);
+	for (size_t i = 0; i < data->n_commands; i++) {
+		free(data->commands[i].text);
+		free(data->commands[i].name);
+		for (size_t k = 0; data->commands[i].argv && data->commands[i].argv[k]; k++)
+			free(data->commands[i].argv[k]);
+		free(data->commands[i].argv);
+		for (size_t k = 0; k < data->commands[i].n_parameters; k++) {
+			free(data->commands[i].parameters[k].name);
+			free(data->commands[i].parameters[k].value);
+		}
+		free(data->commands[i].parameters);
+	}
+	free(data->columns);
+	free(data->commands);
+	free(data->courses);
+	free(data->values);
+}
