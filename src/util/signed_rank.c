@@ -21,12 +21,12 @@ enum { EXACT_MAX = 200 }; /* from here on the normal distribution is as good */
 /* ---- the distribution ---- */
 
 /*
- * The probability that a sum of these ranks, each of them in it or not by a coin, is at most `most`. ranks NULL: they
- * are 1 to n.
+ * The probability of each sum up to `most` of these ranks, each of them in it or not by a coin. ranks NULL: they are 1
+ * to n. The caller frees it.
  */
-static double sum_at_most(const size_t *ranks, size_t n, size_t most)
+static double *probabilities(const size_t *ranks, size_t n, size_t most)
 {
-	double *of_sum = xcalloc(most + 1, sizeof(*of_sum)), all = 0;
+	double *of_sum = xcalloc(most + 1, sizeof(*of_sum));
 
 	of_sum[0] = 1;
 	for (size_t i = 0; i < n; i++) {
@@ -35,10 +35,29 @@ static double sum_at_most(const size_t *ranks, size_t n, size_t most)
 		for (size_t sum = most + 1; sum-- > 0;)
 			of_sum[sum] = (of_sum[sum] + (sum >= rank ? of_sum[sum - rank] : 0)) / 2;
 	}
+	return of_sum;
+}
+
+static double sum_at_most(const size_t *ranks, size_t n, size_t most)
+{
+	double *of_sum = probabilities(ranks, n, most), all = 0;
+
 	for (size_t sum = 0; sum <= most; sum++)
 		all += of_sum[sum];
 	free(of_sum);
 	return all;
+}
+
+/* How many sums of the ranks 1 to n, from 0 on, are together less likely than this. */
+static size_t unlikely_sums(size_t n, double probability)
+{
+	size_t most = n * (n + 1) / 4, sum = 0;
+	double *of_sum = probabilities(NULL, n, most), all = of_sum[0];
+
+	while (sum < most && all <= probability)
+		all += of_sum[++sum];
+	free(of_sum);
+	return sum;
 }
 
 /* ---- the test ---- */
@@ -146,7 +165,7 @@ static bool pairs_outside(size_t n, double alpha, size_t *outside)
 		*outside = (size_t)(mean - t_quantile(1 - alpha, INFINITY) * deviation - 0.5);
 		return true;
 	}
-	*outside = BISECT(sum, 0, (size_t)mean, 2 * sum_at_most(NULL, n, sum) <= alpha) - 1;
+	*outside = unlikely_sums(n, alpha / 2) - 1;
 	return true;
 }
 

@@ -1,0 +1,355 @@
+/*
+ * Comparisons of commands: the order of a round, and what is said of numbers that are fed. That equal commands seldom
+ * look different, and different ones often do, is shown under noise of six kinds: runs follow each other in time, as
+ * those of a machine do, in an order by chance.
+ */
+#include "compare/compare.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* ---- numbers that are fed ---- */
+
+enum { COMMANDS = 2, ROUNDS_MAX = 40, COLUMNS_MAX = 7 };
+
+static struct fed {
+	struct compare_data data;
+	struct compare_command commands[COMMANDS];
+	struct compare_column columns[COLUMNS_MAX];
+	struct compare_course courses[ROUNDS_MAX * COMMANDS];
+	double values[ROUNDS_MAX * COMMANDS * COLUMNS_MAX];
+} fed;
+
+static void feed(size_t n_rounds, size_t n_columns)
+{
+	static char a[] = "a", b[] = "b", wall[] = "wall";
+
+	memset(&fed, 0, sizeof(fed));
+	fed.commands[0] = (struct compare_command){ .text = a, .name = a };
+	fed.commands[1] = (struct compare_command){ .text = b, .name = b };
+	for (size_t i = 0; i < n_columns; i++)
+		fed.columns[i] = (struct compare_column){ i ? COMPARE_EVENT : COMPARE_WALL, wall, "s" };
+	fed.data = (struct compare_data){ .commands = fed.commands, .n_commands = COMMANDS, .columns = fed.columns,
+					  .n_columns = n_columns, .n_rounds = n_rounds, .courses = fed.courses,
+					  .values = fed.values };
+}
+
+static struct compare_row row_of(const struct compare_question *question, size_t command, size_t column)
+{
+	struct compare_result result;
+	struct compare_row row;
+
+	compare_analyse(&fed.data, question, &result);
+	row = result.rows[command * fed.data.n_columns + column];
+	compare_result_release(&result);
+	return row;
+}
+
+/* ---- chance ---- */
+
+static void orders_are_as_likely(void **state)
+{
+	struct chance chance = { 7 };
+	size_t seen[6] = { 0 }, order[3];
+
+	(void)state;
+	for (int i = 0; i < 60000; i++) {
+		chance_order(&chance, order, 3);
+		assert_int_equal(order[0] + order[1] + order[2], 3);
+		seen[2 * order[0] + (order[1] > order[2])]++;
+	}
+	for (size_t i = 0; i < 6; i++) /* within five deviations */
+		assert_in_range(seen[i], 10000 - 5 * 92, 10000 + 5 * 92);
+}
+
+static void chance_repeats_itself(void **state)
+{
+	struct chance one = { 123456789 }, two = { 123456789 }, other = { 123456790 };
+	int differ = 0;
+
+	(void)state;
+	for (uint64_t n = 1; n < 1000; n++) {
+		uint64_t x = chance_below(&one, n);
+
+		assert_true(x < n);
+		assert_int_equal(chance_below(&two, n), x);
+		differ += chance_below(&other, n) != x;
+	}
+	assert_true(differ > 900);
+}
+
+/* ---- verdicts ---- */
+
+/* The second command takes these many percent more than the first, in rounds that get slower. */
+static void rows_and_verdicts(void **state)
+{
+	static const struct {
+		double less, more; /* percent, of every other round */
+		double threshold_pct;
+		enum compare_verdict verdict;
+	} rows[] = {
+		{ 3, 5, 1, COMPARE_SLOWER },	 { -5, -3, 1, COMPARE_FASTER },	  { 0, 0, 0, COMPARE_SAME },
+		{ -0.3, 0.3, 1, COMPARE_SAME },	 { 0.1, 0.2, 1, COMPARE_SAME },	  { 0.5, 3, 1, COMPARE_DIFFERS },
+		{ -3, 3, 1, COMPARE_UNDECIDED }, { 3, 3, 0, COMPARE_SLOWER },	  { 0.001, 0.001, 0, COMPARE_SLOWER },
+	};
+	struct compare_question question = { .alpha = 0.05 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct compare_row row;
+
+		print_message("%g to %g\n", rows[i].less, rows[i].more);
+		feed(20, 1);
+		for (size_t round = 0; round < 20; round++) {
+			double base = 1 + (double)round / 10, pct = round % 2 ? rows[i].less : rows[i].more;
+
+			compare_values(&fed.data, round, 0)[0] = base;
+			compare_values(&fed.data, round, 1)[0] = base * (1 + pct / 100);
+		}
+		question.threshold = rows[i].threshold_pct / 100;
+		row = row_of(&question, 1, 0);
+		assert_string_equal(compare_verdict_words[row.verdict], compare_verdict_words[rows[i].verdict]);
+		assert_true(row.n == 20 && row.n_pairs == 20 && !row.absolute);
+		assert_true(100 * row.low >= rows[i].less - 1e-9 && 100 * row.high <= rows[i].more + 1e-9);
+		assert_int_equal(row.rounds_needed > 0, row.verdict == COMPARE_UNDECIDED);
+		assert_int_equal(row_of(&question, 0, 0).verdict, COMPARE_REFERENCE);
+	}
+}
+
+static void zeros_are_compared_by_differences(void **state)
+{
+	const struct compare_question question = { .alpha = 0.05, .threshold = 0.01 };
+	struct compare_row row;
+
+	(void)state;
+	feed(10, 2);
+	for (size_t round = 0; round < 10; round++)
+		compare_values(&fed.data, round, 1)[1] = 3;
+	row = row_of(&question, 1, 0);
+	assert_true(row.absolute && row.change == 0 && row.low == 0 && row.high == 0 && row.p == 1);
+	assert_int_equal(row.verdict, COMPARE_SAME);
+	row = row_of(&question, 1, 1);
+	assert_true(row.absolute && row.change == 3 && row.low == 3 && row.high == 3);
+	assert_int_equal(row.verdict, COMPARE_SLOWER);
+}
+
+static void no_interval_without_enough_rounds(void **state)
+{
+	const struct compare_question question = { .alpha = 0.05, .threshold = 0.01 };
+
+	(void)state;
+	assert_int_equal(compare_rounds_least(2, 1, 0.05), 6);
+	assert_int_equal(compare_rounds_least(5, 11, 0.05), 11);
+	assert_int_equal(compare_rounds_least(1, 11, 0.05), 1);
+	for (size_t n = 1; n < 8; n++) {
+		feed(n, 1);
+		for (size_t i = 0; i < 2 * n; i++)
+			fed.values[i] = i % 2 ? 2 : 1;
+		assert_int_equal(row_of(&question, 1, 0).verdict, n < 6 ? COMPARE_WITHHELD : COMPARE_SLOWER);
+	}
+	/* Whoever ends it when he likes what he sees has planned nothing. */
+	fed.data.interrupted = true;
+	assert_int_equal(row_of(&question, 1, 0).verdict, COMPARE_WITHHELD);
+	assert_true(isinf(row_of(&question, 1, 0).low));
+}
+
+static void rounds_that_were_not_measured(void **state)
+{
+	const struct compare_question question = { .alpha = 0.05, .threshold = 0.01 };
+	struct compare_row row;
+
+	(void)state;
+	feed(20, 1);
+	for (size_t i = 0; i < 40; i++)
+		fed.values[i] = i % 2 ? 2 : 1;
+	compare_values(&fed.data, 3, 0)[0] = NAN;
+	compare_values(&fed.data, 5, 1)[0] = NAN;
+	row = row_of(&question, 1, 0);
+	assert_true(row.n == 19 && row.n_pairs == 18 && fabs(row.change - 1) < 1e-12);
+}
+
+static void a_command_is_described(void **state)
+{
+	const double values[] = { 4, 1, 2, 100, 3, 5, 2.5 };
+	const struct compare_question question = { .alpha = 0.05 };
+	struct compare_row row;
+
+	(void)state;
+	feed(7, 1);
+	for (size_t i = 0; i < 7; i++)
+		compare_values(&fed.data, i, 0)[0] = compare_values(&fed.data, i, 1)[0] = values[i];
+	row = row_of(&question, 1, 0);
+	assert_true(row.median == 3 && row.min == 1 && row.max == 100 && row.n_outliers == 1);
+	assert_true(fabs(row.mean - 117.5 / 7) < 1e-12 && fabs(row.deviation - 36.717) < 0.01);
+}
+
+/* ---- noise ---- */
+
+static struct chance noise;
+
+static double uniform(void)
+{
+	return (double)chance_below(&noise, 1ULL << 53) / (double)(1ULL << 53);
+}
+
+static double normal(void)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += uniform();
+	return sum;
+}
+
+/* What is added to the logarithm of a run, by its number in time, of n, and its place in its round. */
+static double by_itself(size_t at, size_t n, size_t position)
+{
+	(void)at;
+	(void)n;
+	(void)position;
+	return 0.02 * normal();
+}
+
+static double drifting(size_t at, size_t n, size_t position)
+{
+	(void)position;
+	return 0.02 * normal() + 0.1 * (double)at / (double)n;
+}
+
+static double remembering(size_t at, size_t n, size_t position)
+{
+	static double last;
+
+	(void)n;
+	(void)position;
+	last = at ? 0.9 * last + 0.01 * normal() : 0.02 * normal();
+	return last;
+}
+
+/* Fast until it is hot, after a time that differs. */
+static double turbo(size_t at, size_t n, size_t position)
+{
+	static size_t hot;
+
+	(void)position;
+	hot = at ? hot : chance_below(&noise, n);
+	return 0.01 * normal() + (at < hot ? 0 : 0.08);
+}
+
+static double with_outliers(size_t at, size_t n, size_t position)
+{
+	(void)at;
+	(void)n;
+	(void)position;
+	return 0.01 * normal() + (uniform() < 0.05 ? 0.5 * uniform() : 0);
+}
+
+static double by_place(size_t at, size_t n, size_t position)
+{
+	(void)at;
+	(void)n;
+	return 0.02 * normal() + 0.03 * (double)position;
+}
+
+static const struct {
+	const char *name;
+	double (*next)(size_t at, size_t n, size_t position);
+	double power; /* at least so often 2 % are found in 20 rounds; 0: nothing is promised */
+} models[] = {
+	{ "by itself", by_itself, 0.75 },	 { "drift", drifting, 0 },	{ "memory", remembering, 0 },
+	{ "turbo", turbo, 0.9 },		 { "outliers", with_outliers, 0.85 }, { "place", by_place, 0 },
+};
+
+/* Runs of two commands in time; the second has so much more in each column. */
+static void play(size_t model, size_t n_rounds, size_t n_columns, double effect)
+{
+	feed(n_rounds, n_columns);
+	for (size_t column = 0; column < n_columns; column++) {
+		for (size_t round = 0; round < n_rounds; round++) {
+			size_t order[COMMANDS];
+
+			chance_order(&noise, order, COMMANDS);
+			for (size_t at = 0; at < COMMANDS; at++)
+				compare_values(&fed.data, round, order[at])[column] = exponential(
+					models[model].next(COMMANDS * round + at, COMMANDS * n_rounds, at) +
+					(order[at] ? effect : 0));
+		}
+	}
+}
+
+static bool is_alarm(enum compare_verdict verdict)
+{
+	return verdict == COMPARE_SLOWER || verdict == COMPARE_FASTER || verdict == COMPARE_DIFFERS;
+}
+
+/* Of so many comparisons, those in which any row is said to differ. */
+static size_t alarms(size_t model, size_t n_rounds, size_t n_columns, double effect, size_t comparisons)
+{
+	const struct compare_question question = { .alpha = 0.05 };
+	size_t found = 0;
+
+	for (size_t i = 0; i < comparisons; i++) {
+		struct compare_result result;
+		bool any = false;
+
+		play(model, n_rounds, n_columns, effect);
+		compare_analyse(&fed.data, &question, &result);
+		for (size_t column = 0; column < n_columns; column++)
+			any = any || is_alarm(result.rows[n_columns + column].verdict);
+		found += any;
+		compare_result_release(&result);
+	}
+	return found;
+}
+
+enum { COMPARISONS = 2000 };
+
+static void equal_commands_seldom_look_different(void **state)
+{
+	(void)state;
+	noise.state = 1;
+	for (size_t model = 0; model < ARRAY_SIZE(models); model++) {
+		for (size_t n_columns = 1; n_columns <= 7; n_columns += 6) {
+			for (size_t n_rounds = 10; n_rounds <= 30; n_rounds += 20) {
+				size_t found = alarms(model, n_rounds, n_columns, 0, COMPARISONS);
+
+				print_message("%s, %zu rows, %zu rounds: %.2f %%\n", models[model].name, n_columns,
+					      n_rounds, 100.0 * (double)found / COMPARISONS);
+				assert_true((double)found <= 0.065 * COMPARISONS);
+			}
+		}
+	}
+}
+
+static void two_percent_are_found(void **state)
+{
+	(void)state;
+	noise.state = 2;
+	for (size_t model = 0; model < ARRAY_SIZE(models); model++) {
+		size_t found = alarms(model, 20, 1, 0.02, COMPARISONS);
+
+		print_message("%s: %.1f %%\n", models[model].name, 100.0 * (double)found / COMPARISONS);
+		assert_true((double)found >= models[model].power * COMPARISONS);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(orders_are_as_likely),
+		cmocka_unit_test(chance_repeats_itself),
+		cmocka_unit_test(rows_and_verdicts),
+		cmocka_unit_test(zeros_are_compared_by_differences),
+		cmocka_unit_test(no_interval_without_enough_rounds),
+		cmocka_unit_test(rounds_that_were_not_measured),
+		cmocka_unit_test(a_command_is_described),
+		cmocka_unit_test(equal_commands_seldom_look_different),
+		cmocka_unit_test(two_percent_are_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
