@@ -63,15 +63,22 @@ static int write_export(const struct compare_words *words, const struct compare_
 	return rc;
 }
 
-static const struct compare_result *sorted_by;
-static size_t sorted_columns;
-
-static int by_mean_time(const void *a, const void *b)
+/* The commands as they are shown: as they were given, or the fastest first. The caller frees. */
+static size_t *shown_order(const struct compare_words *words, const struct compare_result *result)
 {
-	double x = sorted_by->rows[*(const size_t *)a * sorted_columns].mean;
-	double y = sorted_by->rows[*(const size_t *)b * sorted_columns].mean;
+	const struct compare_data *data = &words->data;
+	size_t *order = xcalloc(data->n_commands, sizeof(*order));
 
-	return (x > y) - (x < y);
+	for (size_t i = 0; i < data->n_commands; i++) {
+		double mean = result->rows[i * data->n_columns].mean;
+		size_t at = i;
+
+		for (; at && words->sort == COMPARE_SORT_TIME &&
+		       result->rows[order[at - 1] * data->n_columns].mean > mean; at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	return order;
 }
 
 static bool exports_to_stdout(const struct compare_words *words)
@@ -94,13 +101,7 @@ static int print_result(const struct compare_words *words, const struct compare_
 
 	if (words->style == COMPARE_STYLE_NONE || exports_to_stdout(words))
 		return 0;
-	order = xcalloc(data->n_commands, sizeof(*order));
-	for (size_t i = 0; i < data->n_commands; i++)
-		order[i] = i;
-	sorted_by = result;
-	sorted_columns = data->n_columns;
-	if (words->sort == COMPARE_SORT_TIME)
-		qsort(order, data->n_commands, sizeof(*order), by_mean_time);
+	order = shown_order(words, result);
 	compare_print_text(&text, data, result, &words->plan.question, order,
 			   !plain && color_wanted(mode, STDOUT_FILENO));
 	rc = message_stdout(&text);

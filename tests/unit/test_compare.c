@@ -337,6 +337,59 @@ static void two_percent_are_found(void **state)
 	}
 }
 
+/* ---- other designs: the table of pstat-compare(1) ---- */
+
+/* All runs of one command before all of the other, and Welch's test. */
+static bool blocks_differ(size_t model, size_t n)
+{
+	struct series series[COMMANDS] = { { 0 }, { 0 } };
+	double off, error, freedom, a, b;
+
+	for (size_t i = 0; i < COMMANDS * n; i++)
+		series_add(&series[i / n], models[model].next(i, COMMANDS * n, 0));
+	a = series_stdev_of_mean(&series[0]) * series_stdev_of_mean(&series[0]);
+	b = series_stdev_of_mean(&series[1]) * series_stdev_of_mean(&series[1]);
+	off = series[1].mean - series[0].mean;
+	error = sqrt(a + b);
+	freedom = (a + b) * (a + b) / ((a * a + b * b) / (double)(n - 1));
+	return t_two_sided(off / error, freedom) <= 0.05;
+}
+
+/* One after the other, always in the same order. */
+static bool turns_differ(size_t model, size_t n)
+{
+	double differences[ROUNDS_MAX];
+	struct signed_rank found;
+
+	for (size_t i = 0; i < n; i++) {
+		differences[i] = models[model].next(COMMANDS * i, COMMANDS * n, 0);
+		differences[i] -= models[model].next(COMMANDS * i + 1, COMMANDS * n, 1);
+	}
+	signed_rank(differences, n, 0.05, &found);
+	return found.p <= 0.05;
+}
+
+static void false_alarms_of_other_designs(void **state)
+{
+	/* Percent, as the manual has them. */
+	static const int blocks[] = { 6, 100, 65, 85, 1, 6 }, turns[] = { 5, 5, 1, 5, 6, 100 };
+
+	(void)state;
+	noise.state = 3;
+	for (size_t model = 0; model < ARRAY_SIZE(models); model++) {
+		size_t by_blocks = 0, by_turns = 0, n = 30;
+
+		for (int i = 0; i < COMPARISONS; i++) {
+			by_blocks += blocks_differ(model, n);
+			by_turns += turns_differ(model, n);
+		}
+		print_message("%s: %.1f %%, %.1f %%\n", models[model].name, 100.0 * (double)by_blocks / COMPARISONS,
+			      100.0 * (double)by_turns / COMPARISONS);
+		assert_true(fabs(100.0 * (double)by_blocks / COMPARISONS - blocks[model]) < 1);
+		assert_true(fabs(100.0 * (double)by_turns / COMPARISONS - turns[model]) < 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +402,7 @@ int main(void)
 		cmocka_unit_test(a_command_is_described),
 		cmocka_unit_test(equal_commands_seldom_look_different),
 		cmocka_unit_test(two_percent_are_found),
+		cmocka_unit_test(false_alarms_of_other_designs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
