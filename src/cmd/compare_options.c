@@ -129,6 +129,8 @@ static int take_ignored(void *target, const char *argument, struct str *err)
 	struct intset statuses = { 0 };
 	int rc;
 
+	if (argument && *argument == '=') /* -i=1, as hyperfine has it */
+		argument++;
 	if (!argument || !strcmp(argument, "all-non-zero")) {
 		words->plan.ignore_all = true;
 		return 0;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { NAME_COLUMNS = 22, BAR_HALF = 9 };
+enum { NAME_COLUMNS = 18, BAR_HALF = 7 };
 
 static double lesser(double a, double b)
 {
@@ -196,14 +196,14 @@ static void add_interval(struct str *out, const struct compare_row *row, const s
 	struct str text = STR_INIT;
 
 	compare_add_change(&text, row->change, row->absolute, column);
-	str_addf(out, "%10s", text.s);
+	str_addf(out, "%9s", text.s);
 	str_reset(&text);
 	if (isfinite(row->low)) {
 		compare_add_change(&text, row->low, row->absolute, column);
 		str_add(&text, " ... ");
 		compare_add_change(&text, row->high, row->absolute, column);
 	}
-	str_addf(out, "  %21s  ", text.s);
+	str_addf(out, "  %20s  ", text.s);
 	str_release(&text);
 }
 
@@ -212,7 +212,7 @@ static void add_changes(const struct text *t, size_t command)
 	struct str *out = t->out;
 
 	add_name(out, "");
-	str_addf(out, "    change  %21s  %-*s  verdict\n", "interval", 2 * BAR_HALF + 1, "less            more");
+	str_addf(out, "   change  %20s  %-*s  verdict\n", "interval", 2 * BAR_HALF + 1, "less       more");
 	for (size_t i = 0; i < t->data->n_columns; i++) {
 		const struct compare_row *row = row_of(t, command, i);
 
