@@ -18,7 +18,7 @@
 
 /* ---- the rows ---- */
 
-static int add_word(struct word_list *list, const char *word)
+static int add_word(struct given_words *list, const char *word)
 {
 	VEC_GROW(list->v, list->n, list->cap);
 	list->v[list->n++] = word;
@@ -236,33 +236,34 @@ const struct option_row compare_options[] = {
 	{ OPTION_NUMBER, 'r', "runs", "n", "measure n rounds", FIELD(plan.runs), LIMITS(1, ROUNDS_MAX) },
 	{ OPTION_NUMBER, 'm', "min-runs", "n", "measure at least n rounds (10)", FIELD(plan.min_runs),
 	  LIMITS(1, ROUNDS_MAX) },
-	{ OPTION_NUMBER, 'M', "max-runs", "n", "measure at most n rounds", FIELD(plan.max_runs), LIMITS(1, ROUNDS_MAX) },
-	{ OPTION_CALL, 'd', "duration", "ms", "measure for about this time per command (5000), also as 5s",
+	{ OPTION_NUMBER, 'M', "max-runs", "n", "measure at most n rounds", FIELD(plan.max_runs),
+	  LIMITS(1, ROUNDS_MAX) },
+	{ OPTION_CALL, 'd', "duration", "ms", "measure about so long for each command (5000)",
 	  FIELD(plan.duration_ns), .value = VALUE_TIME, .call = take_time },
 
 	{ .kind = OPTION_GROUP, .help = "What to run" },
 	{ OPTION_CALL, 'n', "command-name", "name", "the name of the next command in the output", .call = take_name },
-	{ OPTION_CALL, 'L', "parameter-list", "name values", "run for each value what {name} makes of a command",
+	{ OPTION_CALL, 'L', "parameter-list", "name values", "run with each value in place of {name}",
 	  .call = take_list },
-	{ OPTION_CALL, 'P', "parameter-scan", "name from to", "likewise for numbers from one to another",
+	{ OPTION_CALL, 'P', "parameter-scan", "name from to", "the same for numbers from one to another",
 	  .call = take_scan },
 	{ OPTION_TEXT, 'D', "parameter-step-size", "n", "the step between these numbers (1)", FIELD(step) },
-	{ OPTION_CALL, 0, "shell", "shell|default|none", "run commands in this shell; default: /bin/sh (none)",
+	{ OPTION_CALL, 0, "shell", "shell|default|none", "run commands in this shell (none)",
 	  .value = VALUE_FILE, .call = take_shell },
 	{ OPTION_CALL, 'S', NULL, NULL, "run commands in /bin/sh", .call = take_default_shell },
 	{ OPTION_CALL, 'N', NULL, NULL, "run commands without a shell (default)", .call = take_no_shell },
 	{ OPTION_TEXT, 's', "setup", "command", "shell command before the first round", FIELD(plan.setup),
 	  .value = VALUE_SHELL_COMMAND },
-	{ OPTION_CALL, 'p', "prepare", "command", "shell command before each run; once for each command, or once for all",
+	{ OPTION_CALL, 'p', "prepare", "command", "shell command before each run; one for all, or one for each",
 	  .value = VALUE_SHELL_COMMAND, .call = take_prepare },
-	{ OPTION_CALL, 'C', "conclude", "command", "shell command after each run, likewise",
+	{ OPTION_CALL, 'C', "conclude", "command", "the same after each run",
 	  .value = VALUE_SHELL_COMMAND, .call = take_conclude },
 	{ OPTION_TEXT, 'c', "cleanup", "command", "shell command after the last round", FIELD(plan.cleanup),
 	  .value = VALUE_SHELL_COMMAND },
 	{ OPTION_CALL, 'i', "ignore-failure", "statuses",
-	  "go on when a command fails; with statuses: these are no failures", .argument_optional = true,
+	  "go on when a command fails, or ends like this", .argument_optional = true,
 	  .call = take_ignored },
-	{ OPTION_CALL, 0, "env", "name=value...", "variables of the commands' environment; once, or once for each",
+	{ OPTION_CALL, 0, "env", "name=value...", "variables of the environment; for all, or each",
 	  .call = take_environment },
 	{ OPTION_FLAG, 0, "no-env-padding", NULL, "do not make the environment longer by chance", FIELD(plan.padding),
 	  .off = true },
@@ -279,23 +280,23 @@ const struct option_row compare_options[] = {
 	  .value = VALUE_PFM_EVENTS, .call = take_pfm_events },
 
 	{ .kind = OPTION_GROUP, .help = "How to judge" },
-	{ OPTION_TEXT, 0, "reference", "command", "compare with this command, by its name or text (the first)",
+	{ OPTION_TEXT, 0, "reference", "command", "compare with this command (the first)",
 	  FIELD(reference) },
-	{ OPTION_CALL, 0, "alpha", "n", "how often equal commands may look different (0.05)", .call = take_alpha },
+	{ OPTION_CALL, 0, "alpha", "n", "rate of false alarms (0.05)", .call = take_alpha },
 	{ OPTION_CALL, 0, "threshold", "percent", "the change that matters (1)", .call = take_threshold },
-	{ OPTION_TEXT, 0, "seed", "n", "the same order and padding as in another comparison", FIELD(seed) },
-	{ OPTION_CALL, 0, "check", "row", "exit status 3 if a command is slower, 4 if that is undecided (wall)",
+	{ OPTION_TEXT, 0, "seed", "n", "have the order of another comparison", FIELD(seed) },
+	{ OPTION_CALL, 0, "check", "row", "status 3 if slower, 4 if undecided (wall)",
 	  .argument_optional = true, .call = take_check },
 
 	{ .kind = OPTION_GROUP, .help = "How to print" },
-	{ OPTION_CALL, 0, "export-json", "file", "all numbers, in hyperfine's JSON and more; - is standard output",
+	{ OPTION_CALL, 0, "export-json", "file", "write all numbers as JSON; - is stdout",
 	  .value = VALUE_FILE, .call = take_json },
-	{ OPTION_CALL, 0, "export-csv", "file", "the rows as CSV", .value = VALUE_FILE, .call = take_csv },
-	{ OPTION_CALL, 0, "export-markdown", "file", "the rows as a Markdown table", .value = VALUE_FILE,
+	{ OPTION_CALL, 0, "export-csv", "file", "write the rows as CSV", .value = VALUE_FILE, .call = take_csv },
+	{ OPTION_CALL, 0, "export-markdown", "file", "write the rows as a table", .value = VALUE_FILE,
 	  .call = take_markdown },
-	{ OPTION_CHOICE, 0, "sort", "auto|command|mean-time", "the order of commands: as given, or by mean time",
+	{ OPTION_CHOICE, 0, "sort", "auto|command|mean-time", "show commands as given, or the fastest first",
 	  FIELD(sort), .value = VALUE_ONE_OF },
-	{ OPTION_CHOICE, 0, "style", "auto|basic|full|nocolor|color|none", "basic, nocolor: no colours; none: print nothing",
+	{ OPTION_CHOICE, 0, "style", "auto|basic|full|nocolor|color|none", "none: print nothing",
 	  FIELD(style), .value = VALUE_ONE_OF },
 	{ OPTION_CHOICE, 0, "color", "auto|always|never", "colours", FIELD(colour), .value = VALUE_ONE_OF },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "say more", FIELD(verbose) },
@@ -452,7 +453,7 @@ static int add_strings(struct compare_words *words, char **strings, size_t n, st
 
 	for (size_t i = 0; i < words->n_parameters; i++)
 		ways *= words->parameters[i].n;
-	/* As hyperfine has it: all commands for one value, then all for the next. */
+	/* All commands for one value come first, then all for the next, as hyperfine has it. */
 	for (size_t way = 0; way < ways && !rc; way++) {
 		for (size_t i = 0; i < n && !rc; i++) {
 			char *string = fill_in(words, strings[i], way);
@@ -519,7 +520,8 @@ static int complete_scan(struct compare_words *words, struct str *err)
 	parse_double(words->to, &to);
 	if ((to - from) / step >= SCAN_MAX)
 		return fail(err, -EINVAL, "--parameter-scan: more than %d commands", SCAN_MAX);
-	decimals = decimals_of(step_text) > decimals_of(words->from) ? decimals_of(step_text) : decimals_of(words->from);
+	decimals = decimals_of(step_text);
+	decimals = decimals_of(words->from) > decimals ? decimals_of(words->from) : decimals;
 	parameter = add_parameter(words, words->scan, strcspn(words->scan, "="));
 	for (int i = 0; from + i * step <= to + step / 1e6; i++)
 		add_value(parameter, xasprintf("%.*f", decimals, from + i * step));
@@ -527,7 +529,7 @@ static int complete_scan(struct compare_words *words, struct str *err)
 }
 
 /* One for all commands, or one for each. */
-static int complete_hooks(const struct compare_words *words, const char *option, const struct word_list *list,
+static int complete_hooks(const struct compare_words *words, const char *option, const struct given_words *list,
 			  const char ***hooks, struct str *err)
 {
 	size_t n = words->data.n_commands;
@@ -583,7 +585,9 @@ static int complete_reference(struct compare_words *words, struct str *err)
 	const struct compare_data *data = &words->data;
 
 	for (size_t i = 0; words->reference && i < data->n_commands; i++) {
-		if (strcmp(data->commands[i].name, words->reference) && strcmp(data->commands[i].text, words->reference))
+		const struct compare_command *command = &data->commands[i];
+
+		if (strcmp(command->name, words->reference) && strcmp(command->text, words->reference))
 			continue;
 		words->plan.question.reference = i;
 		return 0;

@@ -9,7 +9,7 @@
 #include "compare/compare.h"
 
 /* A list of words as they were given; borrowed from argv. */
-struct word_list {
+struct given_words {
 	const char **v;
 	size_t n, cap;
 };
@@ -28,14 +28,20 @@ struct compare_export {
 };
 
 enum compare_sort { COMPARE_SORT_AUTO, COMPARE_SORT_COMMAND, COMPARE_SORT_TIME };
-enum compare_style { COMPARE_STYLE_AUTO, COMPARE_STYLE_BASIC, COMPARE_STYLE_FULL, COMPARE_STYLE_NOCOLOR, COMPARE_STYLE_COLOR,
-		     COMPARE_STYLE_NONE };
+enum compare_style {
+	COMPARE_STYLE_AUTO,
+	COMPARE_STYLE_BASIC,
+	COMPARE_STYLE_FULL,
+	COMPARE_STYLE_NOCOLOR,
+	COMPARE_STYLE_COLOR,
+	COMPARE_STYLE_NONE,
+};
 
 struct compare_words {
 	struct event_words what; /* first: event_options.h */
 	struct compare_plan plan;
 	struct compare_data data; /* commands and seed */
-	struct word_list names, prepare, conclude, environment;
+	struct given_words names, prepare, conclude, environment;
 	struct parameter *parameters;
 	size_t n_parameters;
 	struct compare_export *exports;

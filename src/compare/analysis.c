@@ -2,7 +2,7 @@
  * From the numbers of runs to verdicts. A change is told by differences within rounds alone, of logarithms where all
  * numbers are above 0; all else (mean, median, outliers) describes a command by itself and decides nothing.
  *
- * One level holds for all rows together: each has its share of it (Bonferroni), so that one false alarm in any row is as
+ * One level holds for all rows together: each has its share of it (Bonferroni), so that a false alarm in any row is as
  * rare as alpha says, whether rows depend on each other or not.
  */
 #include "compare/compare.h"
@@ -199,7 +199,7 @@ static void note_drift(const struct analysis *a, size_t column)
 	if (fabs(off) < DRIFT_PCT / 100.0 || fabs(off) < 4 * noise)
 		return;
 	note_add(&a->result->notes, false, NULL,
-		 "runs became %.1f %% %s from the first third of the rounds to the last; changes are those within rounds",
+		 "runs became %.1f %% %s from the first third of the rounds to the last; changes are within rounds",
 		 100 * fabs(share_of(off)), off > 0 ? "slower" : "faster");
 }
 

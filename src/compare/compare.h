@@ -2,11 +2,11 @@
  * compare: commands side by side, and what chance leaves of their differences. The way through:
  *
  *   words -> struct compare_plan    cmd/compare_options.c: the commands, what to count, how often
- *   plan -> compare_run()           run.c: rounds; in each of them every command runs once, in an order by chance
- *                                   (order.c)
+ *   plan -> compare_run()           rounds.c: in each of them every command runs once, in an order by chance
+ *                                   (chance.c)
  *   -> struct compare_data          every number of every run, and what chance has said
  *   data -> compare_analyse()       analysis.c: differences within rounds become a change, an interval, a verdict
- *   result -> text                  a struct compare_format: fmt_text.c, fmt_json.c, fmt_csv.c, fmt_markdown.c
+ *   result -> text                  compare_text.c, or a struct compare_format: compare_json.c, _csv.c, _markdown.c
  *
  * Only differences within a round count: what changes from one round to the next, be it the temperature or a
  * neighbour, changes all commands alike, and the order by chance makes what a place in the round does to a run as
@@ -49,7 +49,7 @@ struct compare_command {
 	size_t n_parameters;
 };
 
-/* What chance has said of one run, and how it ended. */
+/* One run: how chance has placed it, and how it ended. */
 struct compare_course {
 	unsigned position; /* in its round, from 0 */
 	unsigned padding; /* bytes that were added to its environment */
@@ -76,7 +76,7 @@ static inline double *compare_values(const struct compare_data *data, size_t rou
 	return &data->values[(round * data->n_commands + command) * data->n_columns];
 }
 
-/* ---- order.c: what chance decides ---- */
+/* ---- chance.c: what chance decides ---- */
 
 struct chance {
 	uint64_t state;
@@ -130,7 +130,7 @@ void compare_result_release(struct compare_result *result);
 /* The fewest rounds with an interval, of so many commands and columns. */
 size_t compare_rounds_least(size_t n_commands, size_t n_columns, double alpha);
 
-/* ---- run.c ---- */
+/* ---- rounds.c ---- */
 
 enum compare_output { COMPARE_OUTPUT_NULL, COMPARE_OUTPUT_PIPE, COMPARE_OUTPUT_INHERIT, COMPARE_OUTPUT_FILE };
 
@@ -171,7 +171,7 @@ int compare_run(const struct compare_plan *plan, struct compare_data *data, int 
 
 /* ---- formats ---- */
 
-/* To add one: fmt_x.c, which ends in its struct compare_format; a row of formats[] in cmd/compare_options.c. */
+/* To add one: compare_x.c, which ends in its struct compare_format; an option in cmd/compare_options.c. */
 struct compare_format {
 	void (*print)(struct str *out, const struct compare_data *data, const struct compare_result *result,
 		      const struct compare_question *question);

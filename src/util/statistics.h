@@ -30,7 +30,7 @@ double t_quantile(double probability, double freedom);
 
 /* ---- signed_rank.c ---- */
 
-/* What paired differences say of an effect that is the same in all of them. */
+/* An effect that is the same in all paired differences, as far as these tell. */
 struct signed_rank {
 	double estimate; /* of Hodges and Lehmann: the median of the means of all pairs */
 	double low, high; /* the effect is in between with a confidence of 1 - alpha; infinite: there are too few */

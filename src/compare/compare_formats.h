@@ -1,5 +1,5 @@
 /*
- * formats: what the formats of a comparison share. Private to compare/.
+ * compare_formats: what the formats of a comparison share. Private to compare/.
  */
 #ifndef PSTAT_COMPARE_FORMATS_H
 #define PSTAT_COMPARE_FORMATS_H

@@ -3,7 +3,7 @@
  *
  *   chance -> order, padding    prepare -> fork, held -> open -> release -> end -> read -> conclude
  *
- * Between the release of a command and its end pstat sleeps. What it does for a run comes before and after it, and is as
+ * Between the release of a command and its end pstat sleeps. Its work for a run comes before and after it, and is as
  * little as can be: memory is taken per round, and an event that this machine lacks is tried once.
  *
  * With more events than there are counters, rounds take turns: each counts the events of one pass, so that no event has
@@ -38,6 +38,7 @@ struct runner {
 	struct pass_plan passes;
 	struct counted_pass *v; /* by pass */
 	struct child_files files; /* of the commands */
+	struct child drain; /* of --output pipe */
 	int stderr_fd; /* what a command says there; -1: pstat's own */
 	int status; /* for pstat, of a command that failed */
 	size_t rounds_cap;
@@ -82,25 +83,22 @@ static int file_failed(struct runner *r, const char *what)
 	return fail(r->err, -errno, "%s: %s", what, strerror(errno));
 }
 
-/* A process that takes what commands write, and leaves it. It ends when all have closed the pipe. */
+/* Starts a process that takes what commands write, and leaves it. It ends when the pipe is closed. */
 static int open_drain(struct runner *r)
 {
-	char buffer[4096];
-	int ends[2];
-	pid_t pid;
+	char *words[] = { (char[]){ "/bin/sh" }, (char[]){ "-c" }, (char[]){ "exec cat >/dev/null" }, NULL };
+	struct child_files files = { -1, -1, -1 };
+	int ends[2], rc;
 
 	if (pipe2(ends, O_CLOEXEC))
 		return file_failed(r, "pipe");
-	pid = fork();
-	if (!pid) {
-		close(ends[1]);
-		while (read(ends[0], buffer, sizeof(buffer)) > 0)
-			;
-		_exit(0);
-	}
-	close(ends[0]);
+	files.in = ends[0];
 	r->files.out = ends[1];
-	return pid < 0 ? file_failed(r, "fork") : 0;
+	rc = child_fork(&r->drain, words, r->plan->found, &files, r->err);
+	if (!rc)
+		rc = child_release(&r->drain);
+	close(ends[0]);
+	return rc;
 }
 
 static int open_output(struct runner *r)
@@ -153,7 +151,7 @@ static void set_padding(struct runner *r, const struct compare_course *course)
 	setenv(PADDING, text, 1);
 }
 
-/* Exchanges the variables' values for those of pstat's own: set for a run, and put back by the same call after it. */
+/* Exchanges the variables' values and those of pstat's own: sets them for a run, and puts them back after it. */
 static void exchange_environment(char **assignments)
 {
 	for (size_t i = 0; assignments && assignments[i]; i++) {
@@ -161,7 +159,6 @@ static void exchange_environment(char **assignments)
 		const char *value = assignments[i][strlen(name)] ? assignments[i] + strlen(name) + 1 : NULL;
 		const char *own = getenv(name);
 
-		/* Without "=": there was none. */
 		next = own ? xasprintf("%s=%s", name, own) : xstrdup(name);
 		if (value)
 			setenv(name, value, 1);
@@ -547,6 +544,8 @@ static void runner_release(struct runner *r)
 	close_file(r->files.in);
 	close_file(r->files.out);
 	close_file(r->stderr_fd);
+	if (r->drain.pid)
+		child_wait(&r->drain);
 }
 
 int compare_run(const struct compare_plan *plan, struct compare_data *data, int *status, struct str *err)

@@ -2,7 +2,7 @@
  * A line for each row of each command: its numbers and, where there is a reference, its change. Numbers in seconds,
  * bytes and counts, changes as shares; a field that has nothing is empty.
  */
-#include "compare/formats.h"
+#include "compare/compare_formats.h"
 
 #include <math.h>
 

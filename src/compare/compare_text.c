@@ -2,7 +2,7 @@
  * The comparison as text: for each command its numbers and, below, its changes against the reference, with bars that
  * all have one axis; then a sentence for each. All fits 80 columns. Colour only repeats what a word says.
  */
-#include "compare/formats.h"
+#include "compare/compare_formats.h"
 
 #include <math.h>
 
@@ -20,24 +20,34 @@ static double greater(double a, double b)
 
 /* ---- numbers in few columns ---- */
 
-static const struct unit {
+static const struct number_unit {
 	const char *of; /* the column's */
 	double at_least, divisor;
 	const char *name;
-} units[] = {
-	{ "s", 60, 60, "min" },	  { "s", 1, 1, "s" },	       { "s", 1e-3, 1e-3, "ms" }, { "s", 1e-6, 1e-6, "us" },
-	{ "s", 0, 1e-9, "ns" },	  { "B", 0x1p30, 0x1p30, "GiB" }, { "B", 0x1p20, 0x1p20, "MiB" }, { "B", 0x1p10, 0x1p10, "KiB" },
-	{ "B", 0, 1, "B" },	  { "", 1e12, 1e12, "T" },     { "", 1e9, 1e9, "G" },	  { "", 1e6, 1e6, "M" },
-	{ "", 1e4, 1e3, "K" },	  { "", 0, 1, "" },
+} number_units[] = {
+	{ "s", 60, 60, "min" },
+	{ "s", 1, 1, "s" },
+	{ "s", 1e-3, 1e-3, "ms" },
+	{ "s", 1e-6, 1e-6, "us" },
+	{ "s", 0, 1e-9, "ns" },
+	{ "B", 0x1p30, 0x1p30, "GiB" },
+	{ "B", 0x1p20, 0x1p20, "MiB" },
+	{ "B", 0x1p10, 0x1p10, "KiB" },
+	{ "B", 0, 1, "B" },
+	{ "", 1e12, 1e12, "T" },
+	{ "", 1e9, 1e9, "G" },
+	{ "", 1e6, 1e6, "M" },
+	{ "", 1e4, 1e3, "K" },
+	{ "", 0, 1, "" },
 };
 
-static const struct unit *unit_for(const char *of, double value)
+static const struct number_unit *unit_for(const char *of, double value)
 {
-	const struct unit *found = NULL;
+	const struct number_unit *found = NULL;
 
-	for (size_t i = 0; i < ARRAY_SIZE(units) && !found; i++)
-		if (!strcmp(units[i].of, of) && fabs(value) >= units[i].at_least)
-			found = &units[i];
+	for (size_t i = 0; i < ARRAY_SIZE(number_units) && !found; i++)
+		if (!strcmp(number_units[i].of, of) && fabs(value) >= number_units[i].at_least)
+			found = &number_units[i];
 	return found;
 }
 
@@ -51,7 +61,7 @@ static void add_digits(struct str *out, double value)
 
 void compare_add_number(struct str *out, double value, const struct compare_column *column)
 {
-	const struct unit *unit = unit_for(column->unit, value);
+	const struct number_unit *unit = unit_for(column->unit, value);
 
 	add_digits(out, unit ? value / unit->divisor : value);
 	if (unit ? unit->name[0] : column->unit[0])
@@ -98,8 +108,10 @@ static double reach_of(const struct compare_data *data, const struct compare_res
 		const struct compare_row *row = &result->rows[i];
 		double mean = result->rows[reference * data->n_columns + i % data->n_columns].mean;
 
-		if (row->n_pairs && isfinite(row->low))
-			reach = greater(reach, greater(fabs(share(row, row->low, mean)), fabs(share(row, row->high, mean))));
+		if (!row->n_pairs || !isfinite(row->low))
+			continue;
+		reach = greater(reach, fabs(share(row, row->low, mean)));
+		reach = greater(reach, fabs(share(row, row->high, mean)));
 	}
 	return lesser(reach, 1);
 }

@@ -1,7 +1,7 @@
 /*
  * A table for a pull request: a line for each command and row.
  */
-#include "compare/formats.h"
+#include "compare/compare_formats.h"
 
 #include <math.h>
 

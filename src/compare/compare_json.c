@@ -2,7 +2,7 @@
  * JSON as hyperfine 2 writes it (schema_version 2), so that what reads that reads this, and beside it "pstat_compare":
  * what chance has decided, each number of each run, and what came of them.
  */
-#include "compare/formats.h"
+#include "compare/compare_formats.h"
 
 #include <math.h>
 #include <sys/utsname.h>
@@ -141,7 +141,9 @@ static void add_runs(struct str *out, const struct compare_data *data)
 {
 	str_add(out, "    \"runs\": [");
 	for (size_t i = 0; i < data->n_rounds * data->n_commands; i++)
-		str_addf(out, "%s\n      {\"round\": %zu, \"command\": %zu, \"position\": %u, \"padding\": %u, \"status\": %d}",
+		str_addf(out,
+			 "%s\n      {\"round\": %zu, \"command\": %zu, \"position\": %u, \"padding\": %u, "
+			 "\"status\": %d}",
 			 i ? "," : "", i / data->n_commands, i % data->n_commands, data->courses[i].position,
 			 data->courses[i].padding, data->courses[i].status);
 	str_add(out, "\n    ],\n");
