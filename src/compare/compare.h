@@ -19,13 +19,14 @@
 #include "stat/stat.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 /* ---- what was measured ---- */
 
 enum compare_kind {
 	COMPARE_WALL, /* seconds, from the release of the command to its end */
 	COMPARE_USER, COMPARE_SYSTEM, /* seconds, of the command and the children that it waited for */
-	COMPARE_MEMORY, /* bytes: the most that one of them had; never below what pstat had at its start */
+	COMPARE_MEMORY, /* bytes: the most that one of them had; not known below memory_floor_bytes */
 	COMPARE_EVENT, /* clocks in seconds */
 	COMPARE_METRIC,
 };
@@ -67,7 +68,7 @@ struct compare_data {
 	double *values; /* [(round * n_commands + command) * n_columns + column]; NAN: not measured in this round */
 	size_t n_warm_up; /* rounds before the first */
 	size_t n_failed; /* rounds that were left out because a command failed */
-	uint64_t memory_floor_bytes; /* no peak memory is seen below it */
+	uint64_t memory_floor_bytes; /* what their parent had: no peak memory is seen below it */
 	bool interrupted; /* there are fewer rounds than planned */
 };
 void compare_data_release(struct compare_data *data);
@@ -169,9 +170,50 @@ struct compare_plan {
  */
 int compare_run(const struct compare_plan *plan, struct compare_data *data, int *status, struct str *err);
 
+/* ---- conditions.c ---- */
+
+/* Adds a note for each condition of the machine that makes runs differ. */
+void compare_note_conditions(const struct host_paths *host, struct note_list *notes);
+
+/* ---- launcher.c: starts commands ---- */
+
+enum { COMPARE_PADDING_MAX = 4095 };
+
+/* A question to the launcher, and its answer. */
+struct launch {
+	size_t command;
+	unsigned padding;
+	pid_t pid; /* of the command while it runs; else 0 */
+	int rc; /* 0, or the negative errno of its exec: all below is not known */
+	int status; /* of wait4(2) */
+	bool has_usage; /* else SIGCHLD was ignored, and status is not known either */
+	struct rusage usage;
+	uint64_t wall_ns; /* from its start to its end */
+	bool left_children; /* processes that it has started, or that earlier ones have, live */
+	uint64_t floor_bytes; /* what the launcher had in memory at most: no peak memory is below it */
+};
+
+struct launcher {
+	pid_t pid;
+	int fd;
+	struct launch *launch;
+};
+/* files: of the commands. 0, or a negative errno with a sentence; launcher_end() is due in any case. */
+int launcher_start(struct launcher *launcher, const struct compare_plan *plan, const struct compare_data *data,
+		   const struct child_files *files, struct str *err);
+/*
+ * Runs a command; launcher->launch then says how that went. interrupted is called after each signal that pstat gets.
+ * -EPIPE: there is no launcher any more.
+ */
+int launcher_run(const struct launcher *launcher, size_t command, unsigned padding, void (*interrupted)(void *data),
+		 void *data, struct str *err);
+void launcher_end(struct launcher *launcher);
+/* Exchanges the variables' values and the process's own: sets them for a run, and puts them back after it. */
+void compare_exchange_environment(char **assignments);
+
 /* ---- formats ---- */
 
-/* To add one: compare_x.c, which ends in its struct compare_format; an option in cmd/compare_options.c. */
+/* To add one: a file, which ends in its struct compare_format; an option in cmd/compare_options.c. */
 struct compare_format {
 	void (*print)(struct str *out, const struct compare_data *data, const struct compare_result *result,
 		      const struct compare_question *question);

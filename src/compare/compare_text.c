@@ -249,6 +249,38 @@ static size_t find_kind(const struct compare_data *data, enum compare_kind kind)
 	return i;
 }
 
+/* Adds ", with 12 % fewer instructions" where their row has a verdict that says so. */
+static void add_instructions(const struct text *t, size_t command)
+{
+	for (size_t i = 0; i < t->data->n_columns; i++) {
+		const struct compare_row *row = row_of(t, command, i);
+
+		if (strcmp(t->data->columns[i].name, "instructions:u") &&
+		    strcmp(t->data->columns[i].name, "instructions"))
+			continue;
+		if (row->n_pairs && !row->absolute &&
+		    (row->verdict == COMPARE_FASTER || row->verdict == COMPARE_SLOWER))
+			str_addf(t->out, ", with %.*f %% %s instructions", fabs(row->change) < 0.1 ? 1 : 0,
+				 100 * fabs(row->change), row->change < 0 ? "fewer" : "more");
+	}
+}
+
+/* A command that takes over twice as long is compared in times, else in percent. */
+static void add_difference(const struct text *t, size_t command, const struct compare_row *row)
+{
+	const char *name = t->data->commands[command].name, *than = t->data->commands[t->question->reference].name;
+	double low = lesser(fabs(row->low), fabs(row->high)), high = greater(fabs(row->low), fabs(row->high));
+
+	if (row->change > 1)
+		str_addf(t->out, "%s takes %.2f times as long as %s (%.2f to %.2f)", name, 1 + row->change, than,
+			 1 + row->low, 1 + row->high);
+	else
+		str_addf(t->out, "%s is %.1f %% %s than %s (%.1f to %.1f)", name, 100 * fabs(row->change),
+			 compare_verdict_words[row->verdict], than, 100 * low, 100 * high);
+	add_instructions(t, command);
+	str_addc(t->out, '\n');
+}
+
 /* "the same, within 1 %" and the like, about the row of wall-clock time. */
 static void add_sentence(const struct text *t, size_t command)
 {
@@ -256,13 +288,11 @@ static void add_sentence(const struct text *t, size_t command)
 	const char *name = data->commands[command].name, *than = data->commands[t->question->reference].name;
 	size_t wall = find_kind(data, COMPARE_WALL);
 	const struct compare_row *row = row_of(t, command, wall);
-	double low = lesser(fabs(row->low), fabs(row->high)), high = greater(fabs(row->low), fabs(row->high));
 
 	switch (row->verdict) {
 	case COMPARE_FASTER:
 	case COMPARE_SLOWER:
-		str_addf(t->out, "%s is %.1f %% %s than %s (%.1f to %.1f)\n", name, 100 * fabs(row->change),
-			 compare_verdict_words[row->verdict], than, 100 * low, 100 * high);
+		add_difference(t, command, row);
 		break;
 	case COMPARE_SAME:
 		str_addf(t->out, "%s takes as long as %s, within %g %%\n", name, than, 100 * t->question->threshold);

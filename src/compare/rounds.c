@@ -1,13 +1,23 @@
 /*
- * The rounds. Each run of a command is one child, held until its counters are open, counted from its exec to its end:
+ * The rounds. Each run of a command is a child of the launcher (launcher.c), counted from its exec to its end:
  *
- *   chance -> order, padding    prepare -> fork, held -> open -> release -> end -> read -> conclude
+ *   chance -> order, padding    prepare -> run -> read -> conclude
  *
- * Between the release of a command and its end pstat sleeps. Its work for a run comes before and after it, and is as
+ * The counters are the launcher's, and never enabled in it: children inherit them, and an exec enables the child's. One
+ * set so serves all runs of a pass, and a run is the difference of two readings. It is opened anew after a run that has
+ * left children behind, which may have it. Counters of whole CPUs count whoever runs, and are opened for each run.
+ *
+ * While a task and its child have the same counters, the kernel may exchange them where it switches from one to the
+ * other, and the launcher would be left with those of a child. It does not where one of them is not inherited: that is
+ * the anchor, which counts nothing.
+ *
+ * Between the start of a command and its end pstat sleeps. Its work for a run comes before and after it, and is as
  * little as can be: memory is taken per round, and an event that this machine lacks is tried once.
  *
  * With more events than there are counters, rounds take turns: each counts the events of one pass, so that no event has
  * to share a counter, and each row says of how many rounds it is.
+ *
+ * Sources: perf_event_open(2), inherit and enable_on_exec; inherited_all in kernel/events/core.c.
  */
 #include "compare/compare.h"
 
@@ -20,13 +30,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PADDING "PSTAT_PADDING"
-enum { PADDING_MAX = 4095, TAIL_BYTES = 2000, FIXED_COLUMNS = 4 };
+enum { TAIL_BYTES = 2000 };
 
 /* Events that are counted in the same rounds. */
 struct counted_pass {
 	struct event_list events;
 	size_t *column; /* by event */
+};
+
+/* A counter's value after a run, summed over CPUs. */
+struct counter_sum {
+	uint64_t value, enabled_ns, running_ns;
+	bool unknown; /* a reading failed */
 };
 
 struct runner {
@@ -39,13 +54,19 @@ struct runner {
 	struct counted_pass *v; /* by pass */
 	struct child_files files; /* of the commands */
 	struct child drain; /* of --output pipe */
+	struct launcher launcher;
 	int stderr_fd; /* what a command says there; -1: pstat's own */
 	int status; /* for pstat, of a command that failed */
 	size_t rounds_cap;
 	size_t *order; /* of the commands in this round */
-	/* The run that goes on: */
-	struct child child;
+	struct event_list anchor_events;
+	struct counter_set anchor;
+	/* The counters that are open, of which pass; NULL: none. */
 	struct counter_set set;
+	const struct counted_pass *open_pass;
+	struct counter_sum *before, *after; /* by event: the last run and this one */
+	size_t n_shared, n_counted; /* values that were left out as others used the counters, and all */
+	/* The run that goes on: */
 	const struct counted_pass *pass;
 	double *values;
 	int signals_seen;
@@ -140,78 +161,109 @@ static void close_file(int fd)
 
 /* ---- one run ---- */
 
-static void set_padding(struct runner *r, const struct compare_course *course)
+static int open_set(struct runner *r, struct counter_set *set, const struct event_list *events, bool inherit)
 {
-	static char text[PADDING_MAX + 1];
-
-	if (!r->plan->padding)
-		return;
-	memset(text, 'x', course->padding);
-	text[course->padding] = '\0';
-	setenv(PADDING, text, 1);
-}
-
-/* Exchanges the variables' values and those of pstat's own: sets them for a run, and puts them back after it. */
-static void exchange_environment(char **assignments)
-{
-	for (size_t i = 0; assignments && assignments[i]; i++) {
-		char *name = xstrndup(assignments[i], strcspn(assignments[i], "=")), *next;
-		const char *value = assignments[i][strlen(name)] ? assignments[i] + strlen(name) + 1 : NULL;
-		const char *own = getenv(name);
-
-		next = own ? xasprintf("%s=%s", name, own) : xstrdup(name);
-		if (value)
-			setenv(name, value, 1);
-		else
-			unsetenv(name);
-		free(assignments[i]);
-		free(name);
-		assignments[i] = next;
-	}
-}
-
-static int open_counters(struct runner *r, const struct event_list *events, size_t command)
-{
-	const struct target_spec spec = { .command = r->child.pid };
-	const struct open_options options = { .inherit = true, .enable_on_exec = true };
+	const struct target_spec spec = { .command = r->launcher.pid };
+	const struct open_options options = { .inherit = inherit, .enable_on_exec = true };
 	struct target target = { 0 };
 	int rc = target_resolve(&target, &spec, r->plan->kern, r->err);
 
-	r->set = (struct counter_set){ .kern = r->plan->kern, .notes = r->plan->notes };
+	*set = (struct counter_set){ .kern = r->plan->kern, .notes = r->plan->notes };
 	if (!rc)
-		rc = counters_open(&r->set, events, &target, &options, r->plan->kern, r->plan->notes, r->err);
-	if (!rc)
-		removal_watch(&r->set, &target, &r->child, r->data->commands[command].argv[0]);
+		rc = counters_open(set, events, &target, &options, r->plan->kern, r->plan->notes, r->err);
 	target_release(&target);
 	return rc;
 }
 
-/* A signal from the terminal has reached the command, too; others are for pstat, and each further one for both. */
-static void pass_signals(struct runner *r)
+static int open_anchor(struct runner *r)
 {
+	int rc = event_list_parse(&r->anchor_events, "dummy:u", &r->plan->kern->host, r->err);
+
+	return rc ? rc : open_set(r, &r->anchor, &r->anchor_events, false);
+}
+
+static void close_counters(struct runner *r)
+{
+	if (r->open_pass)
+		counters_close(&r->set);
+	r->open_pass = NULL;
+}
+
+/* Has the counters of this pass open, which no other child of pstat's has. */
+static int open_counters(struct runner *r)
+{
+	int rc;
+
+	if (r->open_pass == r->pass)
+		return 0;
+	close_counters(r);
+	rc = open_set(r, &r->set, &r->pass->events, true);
+	if (rc)
+		return rc;
+	r->open_pass = r->pass;
+	memset(r->before, 0, (r->pass->events.n + 1) * sizeof(*r->before));
+	return 0;
+}
+
+static bool counts_cpus(const struct counter_set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->v[i].state == COUNTER_OPEN && set->v[i].cpus.n)
+			return true;
+	return false;
+}
+
+/* A signal from the terminal has reached the command, too; others are for pstat, and each further one for both. */
+static void pass_signals(void *data)
+{
+	struct runner *r = data;
 	const struct run_stop *stop = r->plan->stop;
+	pid_t pid = r->launcher.launch->pid;
 
 	if (stop->count == r->signals_seen)
 		return;
 	r->signals_seen = stop->count;
-	if (stop->count > 1)
-		child_signal(&r->child, stop->count == 2 ? SIGTERM : SIGKILL);
+	if (stop->count > 1 && pid > 0)
+		kill(pid, stop->count == 2 ? SIGTERM : SIGKILL);
 }
 
 static void take_reading(void *data, size_t index, int cpu, size_t thread, const struct reading *reading)
 {
-	struct runner *r = data;
-	const struct event *event = &r->pass->events.v[index];
-	double *value = &r->values[r->pass->column[index]];
-	double scale = event_is_clock(event) ? 1.0 / (double)NS_PER_S : event->scale;
+	struct counter_sum *sum = &((struct runner *)data)->after[index];
 
 	(void)cpu;
 	(void)thread;
-	if (reading->state != READING_OK || reading->running_ns < reading->enabled_ns || !reading->enabled_ns ||
-	    reading->missed_ns)
-		*value = NAN;
-	else
-		*value = (isnan(*value) ? 0 : *value) + (double)reading->value * scale;
+	sum->value += reading->value;
+	sum->enabled_ns += reading->enabled_ns;
+	sum->running_ns += reading->running_ns;
+	sum->unknown = sum->unknown || reading->state != READING_OK;
+}
+
+/* Takes what this run has added to the counts. A value that is not whole is none. */
+static void take_counts(struct runner *r, const char *name)
+{
+	const struct event_list *events = &r->pass->events;
+	struct counter_sum *swapped = r->before;
+
+	memset(r->after, 0, (events->n + 1) * sizeof(*r->after));
+	counters_read(&r->set, take_reading, r);
+	for (size_t i = 0; i < events->n; i++) {
+		const struct event *event = &events->v[i];
+		const struct counter_sum *before = &r->before[i], *after = &r->after[i];
+		uint64_t enabled_ns = after->enabled_ns - before->enabled_ns;
+		bool shared = after->running_ns - before->running_ns < enabled_ns;
+		bool whole = !after->unknown && enabled_ns && !shared &&
+			     (r->set.v[i].cpus.n ||
+			      !removal_of_command(&r->set, &r->launcher.launch->usage, name, enabled_ns));
+		double scale = event_is_clock(event) ? 1.0 / (double)NS_PER_S : event->scale;
+
+		r->n_counted++;
+		r->n_shared += shared;
+		if (whole)
+			r->values[r->pass->column[i]] = (double)(after->value - before->value) * scale;
+	}
+	r->before = r->after;
+	r->after = swapped;
 }
 
 static double seconds(struct timeval t)
@@ -221,60 +273,45 @@ static double seconds(struct timeval t)
 
 static void take_usage(struct runner *r)
 {
-	const struct rusage *usage = &r->child.usage;
+	const struct launch *launch = r->launcher.launch;
 
-	if (!r->child.has_usage)
+	r->values[COMPARE_WALL] = (double)launch->wall_ns / (double)NS_PER_S;
+	if (!launch->has_usage)
 		return;
-	r->values[COMPARE_USER] = seconds(usage->ru_utime);
-	r->values[COMPARE_SYSTEM] = seconds(usage->ru_stime);
-	r->values[COMPARE_MEMORY] = (double)usage->ru_maxrss * 1024;
+	r->values[COMPARE_USER] = seconds(launch->usage.ru_utime);
+	r->values[COMPARE_SYSTEM] = seconds(launch->usage.ru_stime);
+	r->values[COMPARE_MEMORY] = (double)launch->usage.ru_maxrss * 1024;
 }
 
-static int start(struct runner *r, size_t command, const struct event_list *events)
+static int begin_files(struct runner *r)
 {
-	int rc;
-
 	if (r->stderr_fd >= 0 && (ftruncate(r->stderr_fd, 0) || lseek(r->stderr_fd, 0, SEEK_SET)))
 		return file_failed(r, "the command's standard error");
 	if (r->plan->input)
 		(void)lseek(r->files.in, 0, SEEK_SET);
-	rc = child_fork(&r->child, r->data->commands[command].argv, r->plan->found, &r->files, r->err);
-	if (rc)
-		return rc;
-	rc = open_counters(r, events, command);
-	if (rc)
-		child_end(&r->child);
-	return rc;
+	return 0;
 }
 
 /* Measures one run. course says what chance has decided of it, and gets how it ended. */
 static int measure(struct runner *r, size_t command, struct compare_course *course)
 {
-	uint64_t began;
-	int rc;
+	const struct launch *launch = r->launcher.launch;
+	const char *name = r->data->commands[command].argv[0];
+	int rc = open_counters(r);
 
-	set_padding(r, course);
-	rc = start(r, command, &r->pass->events);
-	if (r->plan->padding)
-		unsetenv(PADDING);
+	if (!rc)
+		rc = begin_files(r);
+	if (!rc)
+		rc = launcher_run(&r->launcher, command, course->padding, pass_signals, r, r->err);
 	if (rc)
 		return rc;
-	began = now_ns();
-	rc = child_release(&r->child);
-	if (rc) {
-		counters_close(&r->set);
-		return command_failed(r->data->commands[command].argv[0], rc, &r->status, r->err);
-	}
-	removal_begin_at_exec(&r->set);
-	while (!child_await(&r->child))
-		pass_signals(r);
-	r->values[COMPARE_WALL] = (double)(now_ns() - began) / (double)NS_PER_S;
-	removal_look_at_ended(&r->set);
-	child_wait(&r->child);
-	counters_read(&r->set, take_reading, r);
+	if (launch->rc)
+		return command_failed(name, launch->rc, &r->status, r->err);
+	take_counts(r, name);
 	take_usage(r);
-	counters_close(&r->set);
-	course->status = child_exit_status(&r->child);
+	course->status = child_exit_status(launch->status);
+	if (counts_cpus(&r->set) || launch->left_children)
+		close_counters(r);
 	return 0;
 }
 
@@ -343,9 +380,9 @@ static int run_one(struct runner *r, size_t command, long round, struct compare_
 	char **assignments = r->plan->environment ? r->plan->environment[command] : NULL;
 	int rc;
 
-	exchange_environment(assignments);
+	compare_exchange_environment(assignments);
 	rc = run_between_hooks(r, command, round, course);
-	exchange_environment(assignments);
+	compare_exchange_environment(assignments);
 	return rc;
 }
 
@@ -382,7 +419,7 @@ static int run_round(struct runner *r, long round, size_t n_rounds, bool keep)
 			r->values[i] = NAN;
 		*course = (struct compare_course){
 			.position = (unsigned)at,
-			.padding = r->plan->padding ? (unsigned)chance_below(&r->chance, PADDING_MAX + 1) : 0,
+			.padding = r->plan->padding ? (unsigned)chance_below(&r->chance, COMPARE_PADDING_MAX + 1) : 0,
 		};
 		r->plan->progress(r->plan->progress_data, round, n_rounds, order[at]);
 		rc = run_one(r, order[at], round, course);
@@ -420,6 +457,27 @@ static int plan_rounds(struct runner *r, uint64_t round_ns, size_t *n_rounds)
 		    plan->question.alpha, least);
 }
 
+/* Leaves out the peak memory of commands that had, in any run, no more than the launcher. */
+static void leave_out_floor(struct runner *r)
+{
+	struct compare_data *data = r->data;
+	double floor = (double)r->launcher.launch->floor_bytes;
+
+	data->memory_floor_bytes = r->launcher.launch->floor_bytes;
+	for (size_t command = 0; command < data->n_commands; command++) {
+		bool known = true;
+
+		for (size_t round = 0; round < data->n_rounds; round++)
+			known = known && compare_values(data, round, command)[COMPARE_MEMORY] > floor;
+		for (size_t round = 0; round < data->n_rounds && !known; round++)
+			compare_values(data, round, command)[COMPARE_MEMORY] = NAN;
+		if (!known)
+			note_add(r->plan->notes, false, NULL,
+				 "%s: its peak memory is not known: it is below the %.1f MiB of its parent",
+				 data->commands[command].name, floor / 0x1p20);
+	}
+}
+
 static int run_rounds(struct runner *r)
 {
 	uint64_t began = 0;
@@ -436,6 +494,11 @@ static int run_rounds(struct runner *r)
 	for (size_t i = 0; i < n_rounds && !rc && !stopped(r); i++)
 		rc = run_round(r, (long)i + 1, n_rounds, true);
 	r->data->interrupted = stopped(r);
+	leave_out_floor(r);
+	if (r->n_shared)
+		note_add(r->plan->notes, false, NULL,
+			 "%zu of %zu counts are left out: others used the counters in part of the time", r->n_shared,
+			 r->n_counted);
 	if (!rc && !r->data->n_rounds && r->data->n_failed) {
 		r->status = 1;
 		return fail(r->err, -ECANCELED,
@@ -446,13 +509,13 @@ static int run_rounds(struct runner *r)
 
 /* ---- the beginning and the end ---- */
 
-/* Tries all events on the first command, which is held and never runs: those that this machine lacks leave. */
+/* Tries all events: those that this machine lacks leave. */
 static int try_events(struct runner *r)
 {
 	const struct event_list *all = r->plan->events;
 	struct str gone = STR_INIT;
 	const char *reason = NULL;
-	int rc = start(r, 0, all);
+	int rc = open_set(r, &r->set, all, true);
 
 	if (rc)
 		return rc;
@@ -473,7 +536,6 @@ static int try_events(struct runner *r)
 			 reason ? reason : "not supported here");
 	str_release(&gone);
 	counters_close(&r->set);
-	child_end(&r->child);
 	return 0;
 }
 
@@ -487,6 +549,8 @@ static int plan_passes(struct runner *r)
 	for (size_t i = 0; i < r->events.n; i++)
 		add_column(r->data, COMPARE_EVENT, r->events.v[i].name,
 			   event_is_clock(&r->events.v[i]) ? "s" : r->events.v[i].unit);
+	r->before = xcalloc(r->events.n + 1, sizeof(*r->before));
+	r->after = xcalloc(r->events.n + 1, sizeof(*r->after));
 	r->v = xcalloc(r->passes.n_passes, sizeof(*r->v));
 	for (unsigned pass = 0; pass < r->passes.n_passes; pass++) {
 		pass_plan_events(&r->passes, pass, &r->v[pass].events, &r->v[pass].column);
@@ -510,9 +574,9 @@ static int check_commands(struct runner *r)
 
 static int begin(struct runner *r)
 {
-	struct rusage own;
 	int rc = check_commands(r);
 
+	compare_note_conditions(&r->plan->kern->host, r->plan->notes);
 	r->chance.state = r->data->seed;
 	r->order = xcalloc(r->data->n_commands, sizeof(*r->order));
 	if (!rc && r->plan->cpus && sched_setaffinity(0, sizeof(*r->plan->cpus), r->plan->cpus))
@@ -520,19 +584,27 @@ static int begin(struct runner *r)
 	if (!rc)
 		rc = open_files(r);
 	if (!rc)
+		rc = launcher_start(&r->launcher, r->plan, r->data, &r->files, r->err);
+	if (!rc)
+		rc = open_anchor(r);
+	if (!rc)
 		rc = try_events(r);
 	add_fixed_columns(r->data);
 	if (!rc)
 		rc = plan_passes(r);
 	if (!rc)
 		rc = stat_shell(r->plan->setup, "--setup", r->plan->found, r->err);
-	getrusage(RUSAGE_SELF, &own);
-	r->data->memory_floor_bytes = (uint64_t)own.ru_maxrss * 1024;
 	return rc;
 }
 
 static void runner_release(struct runner *r)
 {
+	close_counters(r);
+	counters_close(&r->anchor);
+	launcher_end(&r->launcher);
+	event_list_release(&r->anchor_events);
+	free(r->before);
+	free(r->after);
 	for (unsigned i = 0; r->v && i < r->passes.n_passes; i++) {
 		free(r->v[i].events.v);
 		free(r->v[i].column);
@@ -551,7 +623,7 @@ static void runner_release(struct runner *r)
 int compare_run(const struct compare_plan *plan, struct compare_data *data, int *status, struct str *err)
 {
 	struct runner r = { .plan = plan, .data = data, .err = err, .status = EXIT_PSTAT_FAILED, .stderr_fd = -1,
-			    .files = { -1, -1, -1 } };
+			    .files = { -1, -1, -1 }, .launcher = { .fd = -1 } };
 	int rc = begin(&r), end_rc;
 	bool began = !rc;
 

@@ -241,14 +241,6 @@ bool child_has_ended(const struct child *child)
 	       !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
 }
 
-bool child_await(const struct child *child)
-{
-	siginfo_t info;
-
-	return child->reaped || child->pid <= 0 ||
-	       !waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) || errno != EINTR;
-}
-
 bool child_poll(struct child *child)
 {
 	return reap(child, WNOHANG);
@@ -280,9 +272,9 @@ void child_end(struct child *child)
 	close_fd(&child->exec_fd);
 }
 
-int child_exit_status(const struct child *child)
+int child_exit_status(int status)
 {
-	if (WIFSIGNALED(child->status))
-		return 128 + WTERMSIG(child->status);
-	return WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 0;
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }

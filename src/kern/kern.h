@@ -145,8 +145,6 @@ int command_check(const char *name);
 int command_failed(const char *name, int rc, int *status, struct str *err);
 /* True once the child has ended and nobody has reaped it: what it leaves is still there to be looked at. */
 bool child_has_ended(const struct child *child);
-/* Waits until it has, and leaves it like that; false: a signal has interrupted the wait. */
-bool child_await(const struct child *child);
 /* Non-blocking: true once the child has ended and status and usage are set. */
 bool child_poll(struct child *child);
 void child_wait(struct child *child);
@@ -156,8 +154,8 @@ void child_wait(struct child *child);
 void child_signal(const struct child *child, int sig);
 /* SIGTERM to a child that has not ended; one that was never released is killed. Reaps it. */
 void child_end(struct child *child);
-/* The exit status pstat ends with: the child's own, 128 + signal if it was killed by one. */
-int child_exit_status(const struct child *child);
+/* The exit status pstat ends with, of what wait4(2) said: the child's own, 128 + signal if it was killed by one. */
+int child_exit_status(int status);
 
 /* ---- cgroup_dir.c ---- */
 /* Finds where the cgroup hierarchy that perf events follow is mounted, into root; false if nowhere. */
@@ -376,6 +374,12 @@ void removal_look_at_ended(struct counter_set *set);
 uint64_t removal_look(struct counter_set *set, uint64_t now);
 /* The reason of readings with missed_ns: "the kernel takes counters away at ..."; NULL while there are none. */
 const char *counters_removed_reason(const struct counter_set *set);
+
+/*
+ * True where a counter that was enabled for so long did not see all of a command that has ended: counted from its exec
+ * on, with its children. Then a note says why.
+ */
+bool removal_of_command(struct counter_set *set, const struct rusage *usage, const char *command, uint64_t enabled_ns);
 
 /* ---- ring.c: one mmap ring ---- */
 

@@ -568,3 +568,22 @@ const char *counters_removed_reason(const struct counter_set *set)
 {
 	return set->removal ? set->removal->reason : NULL;
 }
+
+bool removal_of_command(struct counter_set *set, const struct rusage *usage, const char *command, uint64_t enabled_ns)
+{
+	const struct child ended = { .usage = *usage, .has_usage = true, .reaped = true };
+	const struct removal_unit unit = { .from_ns = EXEC_NS_MAX };
+	struct removal removal = {
+		.child = &ended, .command = command, .inherits = true, .from_exec = true, .slowness = 1,
+	};
+	struct removal *own = set->removal;
+	bool missing;
+
+	set->removal = &removal;
+	missing = is_missing(set, &unit, ran_of(&removal, &unit), enabled_ns);
+	if (missing)
+		explain(set);
+	free(removal.reason);
+	set->removal = own;
+	return missing;
+}

@@ -307,7 +307,7 @@ static int exit_status(const struct recording *rec)
 	if (rec->child_told && WIFSIGNALED(rec->child.status) &&
 	    WTERMSIG(rec->child.status) == SIGTERM)
 		return 0;
-	return child_exit_status(&rec->child);
+	return child_exit_status(rec->child.status);
 }
 
 static void release(struct recording *rec)

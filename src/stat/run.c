@@ -431,7 +431,7 @@ static int exit_status(const struct run *run)
 	if (run->told_to_end && !stopped(run) && WIFSIGNALED(run->child.status) &&
 	    WTERMSIG(run->child.status) == SIGTERM)
 		return 0;
-	return child_exit_status(&run->child);
+	return child_exit_status(run->child.status);
 }
 
 /* Keeps the last repeat's status, as perf does. Passes are parts of one measurement: their first failure counts. */

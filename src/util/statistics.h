@@ -1,6 +1,6 @@
 /*
- * statistics: the mean of a series and how sure it is; Student's distribution; the signed-rank test of differences. Read
- * by including util.h.
+ * statistics: the mean of a series and how sure it is; Student's distribution; the signed-rank test of differences.
+ * Read by including util.h.
  */
 #ifndef PSTAT_STATISTICS_H
 #define PSTAT_STATISTICS_H

@@ -158,9 +158,19 @@ test_exports()
 	run "$PSTAT" compare "${few[@]}" --export-csv - --export-markdown x.md 'echo "a,b"' 'echo c|d'
 	same "nothing but CSV" 'command,row,unit,n,mean,stddev,median,min,max,outliers,change,low,high,p,verdict' \
 		"$(head -n 1 <<<"$out")"
-	same "a line for each row of each command" 11 "$(wc -l <<<"$out")"
+	same "a line for each row of each command" 9 "$(grep -vc 'peak memory' <<<"$out")"
 	has "quoted" '^"echo ""a,b""","page-faults:u",,12,' "$out"
 	has "Markdown" '^\| `echo c\\\|d` \| wall \| ' "$(<x.md)"
+}
+
+# Children that a command leaves, and those of hooks, are none of the next command's.
+test_others_are_not_counted()
+{
+	need_paranoid 2
+	run "$PSTAT" compare "${few[@]}" --prepare "$exact sleeps:1 pages:3000 &" --export-json x.json \
+		"sh -c '$exact sleeps:1 pages:3000 &'" "$exact pages:10"
+	same "at most its own" True "$(json 'd["results"][1]["summary"]["page-faults:u"]["max"] < 1000')"
+	same "each run" 12 "$(json 'd["results"][1]["summary"]["page-faults:u"]["count"]')"
 }
 
 test_interrupted()

@@ -42,7 +42,7 @@ static void exit_status_is_handed_on(void **state)
 	child_wait(&child);
 	assert_true(child.reaped);
 	assert_int_equal(child.pid, 0);
-	assert_int_equal(child_exit_status(&child), 7);
+	assert_int_equal(child_exit_status(child.status), 7);
 	assert_true(child.usage.ru_maxrss > 0);
 	assert_true(child_poll(&child));
 	child_end(&child);
@@ -54,7 +54,7 @@ static void signal_becomes_128_and_its_number(void **state)
 	start("sh", "-c", "kill -9 $$");
 	assert_int_equal(child_release(&child), 0);
 	child_wait(&child);
-	assert_int_equal(child_exit_status(&child), 128 + SIGKILL);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGKILL);
 }
 
 static void held_command_has_not_run(void **state)
@@ -67,7 +67,7 @@ static void held_command_has_not_run(void **state)
 	start("sh", "-c", script);
 	child_end(&child);
 	assert_true(child.reaped);
-	assert_int_equal(child_exit_status(&child), 128 + SIGKILL);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGKILL);
 	/* It is still there to be removed. */
 	assert_int_equal(rmdir(path), 0);
 }
@@ -137,7 +137,7 @@ static void script_without_interpreter(void **state)
 	start(path, NULL, NULL);
 	assert_int_equal(child_release(&child), 0);
 	child_wait(&child);
-	assert_int_equal(child_exit_status(&child), 5);
+	assert_int_equal(child_exit_status(child.status), 5);
 	unlink(path);
 }
 
@@ -149,7 +149,7 @@ static void killed_while_held(void **state)
 	waitid(P_PID, (id_t)child.pid, &(siginfo_t){ 0 }, WEXITED | WNOWAIT);
 	assert_int_equal(child_release(&child), 0);
 	assert_true(child_poll(&child));
-	assert_int_equal(child_exit_status(&child), 128 + SIGTERM);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGTERM);
 }
 
 static void end_terminates_a_stopped_command(void **state)
@@ -159,7 +159,7 @@ static void end_terminates_a_stopped_command(void **state)
 	assert_int_equal(child_release(&child), 0);
 	kill(child.pid, SIGSTOP);
 	child_end(&child);
-	assert_int_equal(child_exit_status(&child), 128 + SIGTERM);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGTERM);
 }
 
 static void on_signal(int sig)
@@ -188,13 +188,13 @@ static void signals_and_limits_are_as_found(void **state)
 	start("true", NULL, NULL);
 	kill(child.pid, SIGINT);
 	child_wait(&child);
-	assert_int_equal(child_exit_status(&child), 128 + SIGINT);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGINT);
 	/* What was ignored is, whoever handles it now; what was blocked is, and not what is blocked now. */
 	start("sh", "-c", "kill -HUP $$; kill -USR2 $$; kill -ALRM $$; "
 			  "[ $(ulimit -Sn) = 55 ] || exit 1; kill -USR1 $$; exit 0");
 	assert_int_equal(child_release(&child), 0);
 	child_wait(&child);
-	assert_int_equal(child_exit_status(&child), 128 + SIGUSR1);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGUSR1);
 	found = before;
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	sigaction(SIGINT, &old_int, NULL);
@@ -213,13 +213,13 @@ static void a_deaf_command_is_ended(void **state)
 	assert_int_equal(child_release(&child), 0);
 	child_signal(&child, SIGINT);
 	child_wait(&child);
-	assert_int_equal(child_exit_status(&child), 128 + SIGTERM);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGTERM);
 	child_signal(&child, SIGKILL); /* to nobody */
 	sigaddset(&found.blocked, SIGTERM);
 	start("sleep", "1000", NULL);
 	assert_int_equal(child_release(&child), 0);
 	child_end(&child);
-	assert_int_equal(child_exit_status(&child), 128 + SIGKILL);
+	assert_int_equal(child_exit_status(child.status), 128 + SIGKILL);
 	found = before;
 }
 
@@ -234,7 +234,7 @@ static void no_descriptor_leaks_into_the_command(void **state)
 	start("sh", "-c", script);
 	assert_int_equal(child_release(&child), 0);
 	child_wait(&child);
-	assert_int_equal(child_exit_status(&child), WEXITSTATUS(system(script)));
+	assert_int_equal(child_exit_status(child.status), WEXITSTATUS(system(script)));
 	after = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(before, after);
 	close(after);

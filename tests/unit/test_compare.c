@@ -12,6 +12,8 @@
 
 #include <cmocka.h>
 
+#include "fake_machine.h"
+
 /* ---- numbers that are fed ---- */
 
 enum { COMMANDS = 2, ROUNDS_MAX = 40, COLUMNS_MAX = 7 };
@@ -390,6 +392,32 @@ static void false_alarms_of_other_designs(void **state)
 	}
 }
 
+static void conditions_are_said(void **state)
+{
+	struct fake_machine machine;
+	struct note_list notes = { 0 };
+
+	(void)state;
+	fake_machine_init(&machine);
+	compare_note_conditions(&machine.host, &notes);
+	assert_int_equal(notes.n, 0);
+	fake_machine_file(&machine, "sys/devices/system/cpu/online", "0-3\n");
+	fake_machine_file(&machine, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+	fake_machine_file(&machine, "proc/loadavg", "1.90 2.00 3.00 1/100 5\n");
+	compare_note_conditions(&machine.host, &notes);
+	assert_int_equal(notes.n, 0);
+	fake_machine_file(&machine, "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+	fake_machine_file(&machine, "proc/loadavg", "2.10 2.00 3.00 1/100 5\n");
+	compare_note_conditions(&machine.host, &notes);
+	assert_int_equal(notes.n, 2);
+	assert_string_equal(notes.v[0].text,
+			    "the frequency of the CPUs changes with what they do: their governor is 'powersave'");
+	assert_string_equal(notes.v[1].text,
+			    "the machine is busy: 2.1 programs ran on its 4 CPUs in the last minute");
+	note_list_release(&notes);
+	fake_machine_release(&machine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +428,7 @@ int main(void)
 		cmocka_unit_test(no_interval_without_enough_rounds),
 		cmocka_unit_test(rounds_that_were_not_measured),
 		cmocka_unit_test(a_command_is_described),
+		cmocka_unit_test(conditions_are_said),
 		cmocka_unit_test(equal_commands_seldom_look_different),
 		cmocka_unit_test(two_percent_are_found),
 		cmocka_unit_test(false_alarms_of_other_designs),
