@@ -8,8 +8,9 @@
  * left children behind, which may have it. Counters of whole CPUs count whoever runs, and are opened for each run.
  *
  * While a task and its child have the same counters, the kernel may exchange them where it switches from one to the
- * other, and the launcher would be left with those of a child. It does not where one of them is not inherited: that is
- * the anchor, which counts nothing.
+ * other, and the launcher would be left with those of a child. It does not where one of them is not inherited. So the
+ * launcher has each event once more, as an anchor that is not inherited and never enabled: one of any event would do,
+ * but before Linux 6.2 counters of the CPU and of software are exchanged by themselves.
  *
  * Between the start of a command and its end pstat sleeps. Its work for a run comes before and after it, and is as
  * little as can be: memory is taken per round, and an event that this machine lacks is tried once.
@@ -59,8 +60,7 @@ struct runner {
 	int status; /* for pstat, of a command that failed */
 	size_t rounds_cap;
 	size_t *order; /* of the commands in this round */
-	struct event_list anchor_events;
-	struct counter_set anchor;
+	struct counter_set anchors;
 	/* The counters that are open, of which pass; NULL: none. */
 	struct counter_set set;
 	const struct counted_pass *open_pass;
@@ -173,13 +173,6 @@ static int open_set(struct runner *r, struct counter_set *set, const struct even
 		rc = counters_open(set, events, &target, &options, r->plan->kern, r->plan->notes, r->err);
 	target_release(&target);
 	return rc;
-}
-
-static int open_anchor(struct runner *r)
-{
-	int rc = event_list_parse(&r->anchor_events, "dummy:u", &r->plan->kern->host, r->err);
-
-	return rc ? rc : open_set(r, &r->anchor, &r->anchor_events, false);
 }
 
 static void close_counters(struct runner *r)
@@ -586,9 +579,9 @@ static int begin(struct runner *r)
 	if (!rc)
 		rc = launcher_start(&r->launcher, r->plan, r->data, &r->files, r->err);
 	if (!rc)
-		rc = open_anchor(r);
-	if (!rc)
 		rc = try_events(r);
+	if (!rc)
+		rc = open_set(r, &r->anchors, &r->events, false);
 	add_fixed_columns(r->data);
 	if (!rc)
 		rc = plan_passes(r);
@@ -600,9 +593,8 @@ static int begin(struct runner *r)
 static void runner_release(struct runner *r)
 {
 	close_counters(r);
-	counters_close(&r->anchor);
+	counters_close(&r->anchors);
 	launcher_end(&r->launcher);
-	event_list_release(&r->anchor_events);
 	free(r->before);
 	free(r->after);
 	for (unsigned i = 0; r->v && i < r->passes.n_passes; i++) {
