@@ -38,7 +38,9 @@ static void time_analysis(size_t n_rounds, size_t n_columns)
 	static char name[] = "row";
 	const struct compare_question question = { .alpha = 0.05, .threshold = 0.01 };
 	struct compare_command commands[2] = { { .name = name, .text = name }, { .name = name, .text = name } };
-	struct compare_data data = { .commands = commands, .n_commands = 2, .n_columns = n_columns, .n_rounds = n_rounds };
+	struct compare_data data = {
+		.commands = commands, .n_commands = 2, .n_columns = n_columns, .n_rounds = n_rounds,
+	};
 	struct chance chance = { 1 };
 	struct compare_result result;
 	uint64_t began;
