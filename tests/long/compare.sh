@@ -27,7 +27,7 @@ test_equals()
 test_three_percent()
 {
 	need_paranoid 2
-	"$TEST_CC" -O1 -o work -x c - <<-'END'
+	"$CC" -O1 -o work -x c - <<-'END'
 		#include <stdlib.h>
 		int main(int argc, char **argv)
 		{
