@@ -524,6 +524,10 @@ int record_decode(struct decoder *decoder, const struct record *record, struct r
 	body->type = record->type;
 	body->misc = record->misc;
 	decoder->scratch_used = 0;
+	/* The bytes of a file that is cut off or written to while they wait may have become others since they were read. */
+	if (record->size < RECORD_HEADER_BYTES)
+		return record_fail(record, err, -EINVAL, "has %u bytes, at least %d are needed", record->size,
+				   RECORD_HEADER_BYTES);
 	s.c = cursor_on(record->bytes + RECORD_HEADER_BYTES,
 			(size_t)record->size - RECORD_HEADER_BYTES, decoder->swap);
 	if (!row) {

@@ -432,6 +432,27 @@ static void test_layouts_by_id(void **state)
 	str_release(&err);
 }
 
+/* Zeros, as a mapping has them where its file was cut off after the record was read. */
+static void test_bytes_that_went(void **state)
+{
+	const uint8_t zeros[RECORD_HEADER_BYTES] = { 0 };
+	struct events events;
+	struct decoder decoder;
+	struct record_body body;
+	struct record record;
+	struct str err = STR_INIT;
+
+	(void)state;
+	fix_events(&events);
+	decoder_init(&decoder, &events, false);
+	record_from_bytes(&record, zeros, 0x1f40, false);
+	assert_int_equal(record_decode(&decoder, &record, &body, &err), -EINVAL);
+	assert_string_equal(err.s, "at offset 0x1f40: UNKNOWN (0): has 0 bytes, at least 8 are needed");
+	str_release(&err);
+	decoder_release(&decoder);
+	events_release(&events);
+}
+
 static void test_too_large(void **state)
 {
 	struct str bytes = STR_INIT, err = STR_INIT;
@@ -457,7 +478,7 @@ int main(void)
 		cmocka_unit_test(test_sentences),     cmocka_unit_test(test_unknown_ids),
 		cmocka_unit_test(test_ids_of_others),
 		cmocka_unit_test(test_layouts_by_id), cmocka_unit_test(test_too_large),
-		cmocka_unit_test(test_stray_build_id_bit),
+		cmocka_unit_test(test_stray_build_id_bit), cmocka_unit_test(test_bytes_that_went),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
