@@ -58,6 +58,17 @@ static int add_export(void *target, const char *path, const struct compare_forma
 	return 0;
 }
 
+static int take_metrics(void *target, const char *argument, struct str *err)
+{
+	struct compare_words *words = target;
+	char *before = words->metric_names;
+
+	(void)err;
+	words->metric_names = before ? xasprintf("%s,%s", before, argument) : xstrdup(argument);
+	free(before);
+	return 0;
+}
+
 static int take_json(void *target, const char *argument, struct str *err)
 {
 	(void)err;
@@ -276,6 +287,8 @@ const struct option_row compare_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to measure" },
 	{ OPTION_CALL, 'e', "event", "list", "events, see pstat list; may be given several times",
 	  .value = VALUE_EVENTS, .call = take_events },
+	{ OPTION_CALL, 0, "metrics", "list", "metrics, see pstat list metric", .value = VALUE_METRICS,
+	  .call = take_metrics },
 	{ OPTION_CALL, 0, "pfm-events", "list", "events by their names in libpfm4",
 	  .value = VALUE_PFM_EVENTS, .call = take_pfm_events },
 
@@ -330,6 +343,8 @@ void compare_words_release(struct compare_words *words)
 	free(words->environment.v);
 	free(words->ignored);
 	free(words->from);
+	free(words->metric_names);
+	free(words->plan.metrics);
 	free(words->plan.prepare);
 	free(words->plan.conclude);
 	for (size_t i = 0; words->assignments && i < words->data.n_commands; i++) {
@@ -626,9 +641,13 @@ static const char default_events[] =
 
 static int complete_events(struct compare_words *words, struct str *err)
 {
-	if (words->what.events.n)
-		return 0;
-	return event_list_parse(&words->what.events, default_events, &words->what.kern->host, err);
+	const struct host_paths *host = &words->what.kern->host;
+	int rc = words->what.events.n ? 0 : event_list_parse(&words->what.events, default_events, host, err);
+
+	if (rc || !words->metric_names)
+		return rc;
+	return metrics_select(words->metric_names, &words->what.events, &words->plan.metrics, &words->plan.n_metrics,
+			      host, err);
 }
 
 static bool no_commands(const struct compare_words *w)

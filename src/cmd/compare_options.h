@@ -48,6 +48,7 @@ struct compare_words {
 	size_t n_exports;
 	const char *scan, *to, *step; /* -P as it was given, its end; -D */
 	char *from; /* of -P */
+	char *metric_names; /* with commas; or NULL */
 	const char *reference, *shell, *output, *seed;
 	bool check; /* the exit status is by the verdict of: */
 	const char *checked; /* a row's name */

@@ -37,6 +37,7 @@ enum { TAIL_BYTES = 2000 };
 struct counted_pass {
 	struct event_list events;
 	size_t *column; /* by event */
+	struct run_metrics *metrics;
 };
 
 /* A counter's value after a run, summed over CPUs. */
@@ -65,6 +66,9 @@ struct runner {
 	struct counter_set set;
 	const struct counted_pass *open_pass;
 	struct counter_sum *before, *after; /* by event: the last run and this one */
+	double *counts; /* by event: of this run, as the kernel has them */
+	uint64_t *enabled_ns;
+	size_t first_metric; /* column */
 	size_t n_shared, n_counted; /* values that were left out as others used the counters, and all */
 	/* The run that goes on: */
 	const struct counted_pass *pass;
@@ -250,11 +254,15 @@ static void take_counts(struct runner *r, const char *name)
 			      !removal_of_command(&r->set, &r->launcher.launch->usage, name, enabled_ns));
 		double scale = event_is_clock(event) ? 1.0 / (double)NS_PER_S : event->scale;
 
+		r->counts[i] = whole ? (double)(after->value - before->value) : NAN;
+		r->enabled_ns[i] = enabled_ns;
 		r->n_counted++;
 		r->n_shared += shared;
 		if (whole)
-			r->values[r->pass->column[i]] = (double)(after->value - before->value) * scale;
+			r->values[r->pass->column[i]] = r->counts[i] * scale;
 	}
+	run_metrics(r->pass->metrics, r->counts, r->enabled_ns, (double)r->launcher.launch->wall_ns / (double)NS_PER_S,
+		    &r->values[r->first_metric]);
 	r->before = r->after;
 	r->after = swapped;
 }
@@ -532,23 +540,42 @@ static int try_events(struct runner *r)
 	return 0;
 }
 
+/* The given event that an event of the plan is, or is once more, for the metrics of its pass. */
+static size_t column_of(const struct runner *r, size_t event)
+{
+	size_t i = 0;
+
+	while (event >= r->passes.n_given && i < r->passes.n_given &&
+	       memcmp(&r->passes.events.v[i].attr, &r->passes.events.v[event].attr,
+		      sizeof(r->passes.events.v[i].attr)))
+		i++;
+	return event < r->passes.n_given ? event : i;
+}
+
 static int plan_passes(struct runner *r)
 {
 	size_t first = r->data->n_columns;
-	int rc = pass_plan_ask(&r->passes, &r->events, NULL, 0, r->plan->kern, r->err);
+	const struct metric *const *chosen = (const struct metric *const *)r->plan->metrics;
+	int rc = pass_plan_ask(&r->passes, &r->events, chosen, r->plan->n_metrics, r->plan->kern, r->err);
 
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < r->events.n; i++)
 		add_column(r->data, COMPARE_EVENT, r->events.v[i].name,
 			   event_is_clock(&r->events.v[i]) ? "s" : r->events.v[i].unit);
-	r->before = xcalloc(r->events.n + 1, sizeof(*r->before));
-	r->after = xcalloc(r->events.n + 1, sizeof(*r->after));
+	r->first_metric = r->data->n_columns;
+	for (size_t i = 0; i < r->plan->n_metrics; i++)
+		add_column(r->data, COMPARE_METRIC, chosen[i]->name, "");
+	r->before = xcalloc(r->passes.events.n + 1, sizeof(*r->before));
+	r->after = xcalloc(r->passes.events.n + 1, sizeof(*r->after));
+	r->counts = xcalloc(r->passes.events.n + 1, sizeof(*r->counts));
+	r->enabled_ns = xcalloc(r->passes.events.n + 1, sizeof(*r->enabled_ns));
 	r->v = xcalloc(r->passes.n_passes, sizeof(*r->v));
 	for (unsigned pass = 0; pass < r->passes.n_passes; pass++) {
 		pass_plan_events(&r->passes, pass, &r->v[pass].events, &r->v[pass].column);
 		for (size_t i = 0; i < r->v[pass].events.n; i++)
-			r->v[pass].column[i] += first;
+			r->v[pass].column[i] = column_of(r, r->v[pass].column[i]) + first;
+		r->v[pass].metrics = run_metrics_new(&r->v[pass].events, chosen, r->plan->n_metrics);
 	}
 	return 0;
 }
@@ -597,9 +624,12 @@ static void runner_release(struct runner *r)
 	launcher_end(&r->launcher);
 	free(r->before);
 	free(r->after);
+	free(r->counts);
+	free(r->enabled_ns);
 	for (unsigned i = 0; r->v && i < r->passes.n_passes; i++) {
 		free(r->v[i].events.v);
 		free(r->v[i].column);
+		run_metrics_free(r->v[i].metrics);
 	}
 	free(r->v);
 	pass_plan_release(&r->passes);

@@ -678,17 +678,24 @@ static void choose_prefix(struct stat_metric *m)
 	m->unit = units[i];
 }
 
+bool metric_value(const struct metric_use *use, const struct metric_line *lines, const struct amount *amounts,
+		  double elapsed_s, double *value)
+{
+	struct evaluation ev = { use, lines, amounts, elapsed_s };
+	struct expr_inputs inputs = { input_value, input_n_sources, &ev };
+
+	return expr_eval(use->expr, &inputs, value) == EXPR_OK;
+}
+
 void metric_eval(const struct metric_use *use, const struct metric_line *lines,
 		 const struct amount *amounts, double elapsed_s, struct stat_metric *out)
 {
 	const struct metric *metric = use->metric;
-	struct evaluation ev = { use, lines, amounts, elapsed_s };
-	struct expr_inputs inputs = { input_value, input_n_sources, &ev };
 
 	*out = (struct stat_metric){ .name = metric->name,
 				     .unit = metric->unit,
 				     .decimals = metric->decimals };
-	out->valid = expr_eval(use->expr, &inputs, &out->value) == EXPR_OK;
+	out->valid = metric_value(use, lines, amounts, elapsed_s, &out->value);
 	if (metric->per_second)
 		choose_prefix(out);
 	if (!out->valid)

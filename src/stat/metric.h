@@ -115,6 +115,9 @@ void metric_uses_release(struct metric_uses *uses);
 
 /* ---- for each place and report; takes no memory ---- */
 
+/* The number alone, in the metric's unit without a prefix; false: it has none. Otherwise as metric_eval(). */
+bool metric_value(const struct metric_use *use, const struct metric_line *lines, const struct amount *amounts,
+		  double elapsed_s, double *value);
 /* amounts: by line, of one place. elapsed_s 0: metrics that need it are invalid. */
 void metric_eval(const struct metric_use *use, const struct metric_line *lines,
 		 const struct amount *amounts, double elapsed_s, struct stat_metric *out);

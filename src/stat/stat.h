@@ -148,6 +148,20 @@ extern const size_t n_metrics;
 int metrics_select(const char *names, struct event_list *events, const struct metric ***chosen,
 		   size_t *n_chosen, const struct host_paths *host, struct str *err);
 
+/* ---- run_metrics.c: metrics of runs whose counts are whole ---- */
+
+struct run_metrics;
+/* All are borrowed until run_metrics_free(). */
+struct run_metrics *run_metrics_new(const struct event_list *events, const struct metric *const *chosen,
+				    size_t n_chosen);
+void run_metrics_free(struct run_metrics *metrics); /* NULL is fine */
+/*
+ * counts, enabled_ns: by event, as the kernel has them; NAN: it was not counted. numbers: by chosen metric; fills those
+ * that are NAN and have what they need.
+ */
+void run_metrics(struct run_metrics *metrics, const double *counts, const uint64_t *enabled_ns, double elapsed_s,
+		 double *numbers);
+
 /* ---- passes.c: which events can be counted at the same time ---- */
 
 struct pass_plan {

@@ -8,8 +8,8 @@ export NO_COLOR=1
 exact=$WORK/exact
 few=(-r 12 -w 0 -e page-faults:u)
 
-# json EXPRESSION: of the file x.json, which is d.
-json() { "$PYTHON" -c "import json, sys; d = json.load(open('x.json')); c = d['pstat_compare']; print($1)"; }
+# json EXPRESSION [STATEMENT BEFORE]: of the file x.json, which is d.
+json() { "$PYTHON" -c "import json; d = json.load(open('x.json')); c = d['pstat_compare']; ${2:-pass}; print($1)"; }
 
 test_two_commands()
 {
@@ -161,6 +161,16 @@ test_exports()
 	same "a line for each row of each command" 9 "$(grep -vc 'peak memory' <<<"$out")"
 	has "quoted" '^"echo ""a,b""","page-faults:u",,12,' "$out"
 	has "Markdown" '^\| `echo c\\\|d` \| wall \| ' "$(<x.md)"
+}
+
+test_metrics()
+{
+	need_paranoid 2
+	run "$PSTAT" compare -r 12 -w 0 -e task-clock --metrics cpus-utilized --export-json x.json "$exact spins:5" "$exact spins:20"
+	same "of each run's own counts" "24 True" "$(json 'len(m), all(abs(x["cpus-utilized"]["value"] - x["task-clock"]["value"] /
+		x["time_wall_clock"]["value"]) < 1e-9 for x in m)' 'm = [x for r in d["results"] for x in r["measurements"]]' | tr -d '(),')"
+	has_not "no better, no worse" 'cpus-utilized.*(slower|faster)' "$out"
+	fails_with 129 "metric 'nothing': no metric" "$PSTAT" compare --metrics nothing true true
 }
 
 # Children that a command leaves, and those of hooks, are none of the next command's.
