@@ -55,11 +55,11 @@ static uint8_t *map_fd(int fd, uint64_t size)
 	void *map;
 
 	errno = EFBIG;
-	if (size > SIZE_MAX)
+	if (size > SIZE_MAX - MAPPED_BEYOND_BYTES)
 		return NULL;
-	map = file_map(fd, size, PROT_READ, MAP_PRIVATE);
+	map = file_map(fd, size + MAPPED_BEYOND_BYTES, PROT_READ, MAP_PRIVATE);
 	if (!map)
-		map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+		map = mmap(NULL, size + MAPPED_BEYOND_BYTES, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		return NULL;
 	madvise(map, size, MADV_SEQUENTIAL);

@@ -1,15 +1,15 @@
 /*
  * stream.c: bytes -> records, from a mapped file or from a pipe, plain or packed with zstd.
  *
- * Below is the source: `source_peek` gives the next n bytes in one piece: of a file in place in its
- * mapping, and of a pipe from a buffer. Above it the unpacker: while a COMPRESSED
- * record has bytes left, records come out of its window, which holds at most WINDOW_BYTES however much the packed data
- * would grow to; a record may begin in one COMPRESSED record and end in the next.
+ * Below is the source: `source_peek` gives the next n bytes in one piece: of a file in place in its mapping, and of a
+ * pipe from a buffer. Above it the unpacker: while a COMPRESSED record has bytes left, records come out of its window,
+ * which holds at most WINDOW_BYTES however much the packed data would grow to; a record may begin in one COMPRESSED
+ * record and end in the next.
  *
  *   source -> record -> COMPRESSED? -> window -> record
  *
- * Memory: the window, a pipe's buffer; and of a mapping the pages that were passed are given back: when the position is beyond them, and again when records that waited for their
- * turn have been looked at once more.
+ * Memory: the window, a pipe's buffer; and of a mapping the pages that were passed are given back: when the position is
+ * beyond them, and again when records that waited for their turn have been looked at once more.
  */
 #include "data/stream.h"
 
@@ -168,7 +168,7 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
-	file_unmap(s->map, s->map_bytes);
+	file_unmap(s->map, s->map_bytes + MAPPED_BEYOND_BYTES);
 	if (s->pipe.fd >= 0)
 		close(s->pipe.fd);
 	free(s->pipe.bytes);

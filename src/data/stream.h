@@ -7,8 +7,14 @@
 #include "data/data.h"
 
 /*
- * A mapped part of a file: records from `start` to `end` (offsets in the file). Takes over the mapping of
- * `bytes` bytes at `map`.
+ * A file is mapped beyond its end, as far as a record may reach: one whose size somebody has changed while it waited
+ * still ends in the mapping.
+ */
+enum { MAPPED_BEYOND_BYTES = RECORD_BYTES_MAX };
+
+/*
+ * A mapped file: records from `start` to `end` (offsets in the file). Takes over the mapping of `bytes` bytes and
+ * MAPPED_BEYOND_BYTES at `map`.
  */
 struct stream *stream_new_map(uint8_t *map, size_t bytes, uint64_t start, uint64_t end);
 /* A pipe from its present position on, which counts as `offset`. Takes over fd. */

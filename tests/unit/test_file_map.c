@@ -153,6 +153,39 @@ static void a_recording_that_is_cut_while_it_is_read_is_damaged(void **state)
 	str_release(&why);
 }
 
+/* The last record is looked at once more when somebody has made it the largest that there can be. */
+static void a_record_that_grows_while_it_waits_ends_in_the_mapping(void **state)
+{
+	const uint8_t largest[] = { 0xf8, 0xff };
+	char path[] = "/tmp/file_mapXXXXXX";
+	struct str bytes = STR_INIT, why = STR_INIT;
+	struct record record, last = { 0 }, again;
+	struct reader reader;
+	unsigned sum = 0;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(read_text_file("tests/golden/hostile_names.data", &bytes), 0);
+	assert_int_equal(write(fd, bytes.s, bytes.len), bytes.len);
+	assert_int_equal(reader_open(&reader, path, &why), 0);
+	while (reader.source.next(&reader.source, &record, &why) == SOURCE_RECORD)
+		last = record;
+	assert_true(last.stable);
+	assert_int_equal(pwrite(fd, largest, sizeof(largest), (off_t)last.offset + 6), sizeof(largest));
+	record_from_bytes(&again, last.bytes, last.offset, false);
+	assert_int_equal(again.size, 0xfff8);
+	for (size_t i = last.size; i < again.size; i++)
+		sum += again.bytes[i];
+	/* What stands after the records in the file, and then nothing. */
+	assert_true(sum < 255 * bytes.len);
+	assert_int_equal(again.bytes[again.size - 1], 0);
+	reader_close(&reader);
+	close(fd);
+	unlink(path);
+	str_release(&bytes);
+	str_release(&why);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +193,7 @@ int main(void)
 		cmocka_unit_test(other_bus_errors_end_the_program),
 		cmocka_unit_test(room_is_given_back),
 		cmocka_unit_test(a_recording_that_is_cut_while_it_is_read_is_damaged),
+		cmocka_unit_test(a_record_that_grows_while_it_waits_ends_in_the_mapping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
