@@ -246,8 +246,10 @@ static int take_locations(void *context, struct replay *replay, const struct rep
 
 	(void)replay, (void)err;
 	assert_int_equal(session->locations->v[location].addr, 0x30);
-	assert_int_equal(session->locations->v[session_ip_location(session, sample)].mode, MISC_KERNEL);
-	assert_int_equal(session_data_location(session, sample), location);
+	location = session_ip_location(session, sample);
+	assert_int_equal(session->locations->v[location].mode, MISC_KERNEL);
+	location = session_data_location(session, sample);
+	assert_int_equal(session->locations->v[location].addr, 0x30);
 	location = session_address_location(session, sample, KERNEL_IP);
 	assert_int_equal(session->locations->v[location].mode, MISC_KERNEL);
 	location = session_address_location(session, sample, 0x400010);
