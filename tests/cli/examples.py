@@ -36,10 +36,8 @@ SOURCE = re.compile(r"^/\* (\w+\.c): ")
 OF_STACKS = re.compile(r"(?<= stacks unwound: ).*\n(?:  larger copies .*\n)?")
 # What stands for a function without a name: an address, alone or in its file.
 NAMELESS = re.compile(r"\[libc[.-][\w.-]*(?:\+0x[0-9a-f]+)?\]|\b(?:0x)?[0-9a-f]{5,16} \[unknown\]|\b0x[0-9a-f]{5,16}\b")
-# Of samples in the loader's first instructions, and the C library's: some machines have them in each program, and the
-# functions have no names.
-OF_LIBRARIES = re.compile(r"^pstat: names missing or in doubt: (?:\S*/(?:ld-|libc\.)[\w.-]+ \([^();]*\)(?:, )?)+\n"
-                          r"  install its debug package.*\n", re.M)
+# Samples by chance in a file without names name it: the loader, the C library, or any program of the distribution's.
+NAMES_MISSING = re.compile(r"^pstat: names missing or in doubt: .*\n  install its debug package.*\n", re.M)
 CHANGE = re.compile(r"[-+]N%(?: (?:certain|maybe|noise|few)\b)?")
 PLACE = re.compile(r"^(?:N )?(?:CPUN|SN(?:-DN)?(?:-CN)?|NN)[, ]")
 ESCAPES = {"\\-": "-", "\\e": "\\", "\\(aq": "'", "\\(dq": '"', "\\(ga": "`", "\\(ha": "^", "\\(ti": "~", "\\&": ""}
@@ -135,7 +133,7 @@ def normal(path, libc):
     functions = re.compile(r"\b(?:%s)\b|%s" % ("|".join(map(re.escape, libc)), NAMELESS.pattern)) if libc else None
     lines = []
     with open(path, encoding="utf-8", errors="replace") as f:
-        for line in OF_STACKS.sub("N\n", OF_LIBRARIES.sub("", f.read())).strip("\n").split("\n"):
+        for line in OF_STACKS.sub("N\n", NAMES_MISSING.sub("", f.read())).strip("\n").split("\n"):
             line = functions.sub("libc's", line) if functions else line
             line = re.sub(r"\d[\d.,]*\d|\d", "N", line.strip())
             line = re.sub(r"\.{3,}", "...", re.sub(r"[ \t]+", " ", line))
