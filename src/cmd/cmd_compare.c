@@ -31,10 +31,12 @@ static int check_exports(const struct compare_words *words, struct str *err)
 		const char *path = words->exports[i].path;
 		struct str why = STR_INIT;
 		struct destination to;
-		int rc = strcmp(path, "-") ? destination_begin_public(&to, path, &why) : 0;
+		int rc = 0;
 
-		if (!rc && strcmp(path, "-"))
+		if (strcmp(path, "-")) {
+			rc = destination_begin_public(&to, path, &why);
 			destination_end(&to);
+		}
 		if (rc)
 			fail(err, rc, "%s: %s", path, why.s);
 		str_release(&why);
