@@ -5,14 +5,14 @@
 # run: alone
 . "${0%/*}/../lib.sh"
 
-# alarms N COMMAND1 COMMAND2 PATTERN: in how many of N comparisons a row's verdict matches.
+# alarms N ROUNDS COMMAND1 COMMAND2 PATTERN: in how many of N comparisons a row's verdict matches.
 alarms()
 {
 	local n found=0
 
 	for ((n = 0; n < $1; n++)); do
-		"$PSTAT" compare -r 10 -e task-clock --threshold 0 --style none --export-json - "$2" "$3" 2>/dev/null |
-			grep -qE "\"verdict\": \"($4)\"" && found=$((found + 1))
+		"$PSTAT" compare -r "$2" -e task-clock --threshold 0 --style none --export-json - "$3" "$4" 2>/dev/null |
+			grep -qE "\"verdict\": \"($5)\"" && found=$((found + 1))
 	done
 	echo $found
 }
@@ -20,7 +20,7 @@ alarms()
 test_equals()
 {
 	need_paranoid 2
-	found=$(alarms 200 true true 'faster|slower|differs')
+	found=$(alarms 200 10 true true 'faster|slower|differs')
 	check "at most 20 alarms: $found" test "$found" -le 20
 }
 
@@ -38,7 +38,7 @@ test_three_percent()
 			return 0;
 		}
 	END
-	found=$(alarms 100 "./work 20000000" "./work 20600000" slower)
+	found=$(alarms 100 20 "./work 20000000" "./work 20600000" slower)
 	check "found in at least 90 of 100: $found" test "$found" -ge 90
 }
 run_tests
