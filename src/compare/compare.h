@@ -26,7 +26,7 @@
 enum compare_kind {
 	COMPARE_WALL, /* seconds, from the release of the command to its end */
 	COMPARE_USER, COMPARE_SYSTEM, /* seconds, of the command and the children that it waited for */
-	COMPARE_MEMORY, /* bytes: the most that one of them had; not known below memory_floor_bytes */
+	COMPARE_MEMORY, /* bytes: the most that one of them had; not known where their parent had more */
 	COMPARE_EVENT, /* clocks in seconds */
 	COMPARE_METRIC,
 };
@@ -68,7 +68,6 @@ struct compare_data {
 	double *values; /* [(round * n_commands + command) * n_columns + column]; NAN: not measured in this round */
 	size_t n_warm_up; /* rounds before the first */
 	size_t n_failed; /* rounds that were left out because a command failed */
-	uint64_t memory_floor_bytes; /* what their parent had: no peak memory is seen below it */
 	bool interrupted; /* there are fewer rounds than planned */
 };
 void compare_data_release(struct compare_data *data);

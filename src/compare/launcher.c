@@ -25,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PADDING "PSTAT_PADDING"
+#define PADDING "PSTAT_PADDING="
 
 struct launching {
 	const struct compare_plan *plan;
@@ -37,15 +37,17 @@ struct launching {
 
 /* ---- in the launcher ---- */
 
+/* putenv(3) takes the text itself; setenv(3) of the GNU C library keeps a copy of each that there ever was. */
 static void set_padding(const struct launching *l)
 {
-	static char text[COMPARE_PADDING_MAX + 1];
+	static char text[sizeof(PADDING) + COMPARE_PADDING_MAX] = PADDING;
+	char *value = text + strlen(PADDING);
 
 	if (!l->plan->padding)
 		return;
-	memset(text, 'x', l->launch->padding);
-	text[l->launch->padding] = '\0';
-	setenv(PADDING, text, 1);
+	memset(value, 'x', l->launch->padding);
+	value[l->launch->padding] = '\0';
+	putenv(text);
 }
 
 void compare_exchange_environment(char **assignments)
@@ -100,7 +102,8 @@ static void run_command(const struct launching *l)
 		launch->has_usage = ended == pid;
 		launch->pid = 0;
 	}
-	unsetenv(PADDING);
+	if (l->plan->padding)
+		unsetenv("PSTAT_PADDING");
 	compare_exchange_environment(assignments);
 	launch->left_children = has_children();
 	getrusage(RUSAGE_SELF, &own);

@@ -186,7 +186,7 @@ static void close_counters(struct runner *r)
 	r->open_pass = NULL;
 }
 
-/* Has the counters of this pass open, which no other child of pstat's has. */
+/* Has the counters of this pass open, which nothing that an earlier run has left counts in. */
 static int open_counters(struct runner *r)
 {
 	int rc;
@@ -464,7 +464,6 @@ static void leave_out_floor(struct runner *r)
 	struct compare_data *data = r->data;
 	double floor = (double)r->launcher.launch->floor_bytes;
 
-	data->memory_floor_bytes = r->launcher.launch->floor_bytes;
 	for (size_t command = 0; command < data->n_commands; command++) {
 		bool known = true;
 

@@ -173,6 +173,15 @@ test_metrics()
 	fails_with 129 "metric 'nothing': no metric" "$PSTAT" compare --metrics nothing true true
 }
 
+# A command's peak memory is not known below that of the process that starts it.
+test_small_after_many_runs()
+{
+	need_paranoid 2
+	need_plain_build
+	run "$PSTAT" compare -r 1500 -w 0 -e page-faults:u "$exact pages:600"
+	has "peak memory" '^  peak memory ' "$out"
+}
+
 # Children that a command leaves, and those of hooks, are none of the next command's.
 test_others_are_not_counted()
 {
