@@ -17,7 +17,7 @@
 #   WITH_CAPSTONE=0 (no disassembly)
 #   WITH_NCURSES=0 (report prints, also on terminals)
 #   WITH_LIBARCHIVE=0 (no pstat archive)  WITH_SQLITE=0 (no databases by pstat export)
-#   WITH_LIBBPF=0 (nothing is counted in the kernel)
+#   WITH_LIBBPF=0 (nothing is counted in the kernel)  WITH_JANSSON=0 (no pstat compare --load)
 #   V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
@@ -79,6 +79,7 @@ WITH_CAPSTONE ?= $(call has_header,capstone/capstone.h)
 WITH_NCURSES ?= $(call has_header,ncurses.h)
 WITH_LIBARCHIVE ?= $(call has_header,archive.h)
 WITH_SQLITE ?= $(call has_header,sqlite3.h)
+WITH_JANSSON ?= $(call has_header,jansson.h)
 # Programs for the kernel are made by clang, whatever CC is. Headers of the kernel's that they include are below a
 # folder of the architecture on some systems.
 BPF_CLANG ?= clang
@@ -97,6 +98,7 @@ WITH_CAPSTONE := $(WITH_CAPSTONE)
 WITH_NCURSES := $(WITH_NCURSES)
 WITH_LIBARCHIVE := $(WITH_LIBARCHIVE)
 WITH_SQLITE := $(WITH_SQLITE)
+WITH_JANSSON := $(WITH_JANSSON)
 WITH_LIBBPF := $(WITH_LIBBPF)
 
 # ---- flags ----
@@ -128,6 +130,7 @@ LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_NCURSES),screen/terminal_ncurses) \
 	$(call with_or_none,$(WITH_LIBARCHIVE),buildcache/tar_libarchive) \
 	$(call with_or_none,$(WITH_SQLITE),export/db_sqlite) \
+	$(call with_or_none,$(WITH_JANSSON),compare/load_jansson) \
 	$(call with_or_none,$(WITH_LIBBPF),bpf/loaded_libbpf) \
 	$(ONLY_LIBRARY))
 # For the kernel: each becomes an object for BPF, which the program carries.

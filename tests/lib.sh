@@ -316,6 +316,12 @@ need_libsqlite3()
 		skip "needs libsqlite3, which this pstat is without, or which is not installed"
 }
 
+need_jansson()
+{
+	"$PSTAT" version --build-options | grep -q '^ *jansson *\[ on *\] *[^;]*$' ||
+		skip "needs jansson, which this pstat is without, or which is not installed"
+}
+
 need_libarchive()
 {
 	"$PSTAT" version --build-options | grep -q '^ *libarchive *\[ on *\] *[^;]*$' ||

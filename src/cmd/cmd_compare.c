@@ -117,7 +117,7 @@ static int print_result(const struct compare_words *words, const struct compare_
 static int check_row(const struct compare_words *words, const struct compare_result *result)
 {
 	const struct compare_data *data = &words->data;
-	bool undecided = data->interrupted;
+	bool undecided = false;
 
 	for (size_t i = 0; i < data->n_commands * data->n_columns; i++) {
 		const struct compare_row *row = &result->rows[i];
@@ -142,6 +142,7 @@ static bool has_row(const struct compare_data *data, const char *name)
 
 /* ---- the whole ---- */
 
+/* notes: of the runs; then of the result, too. */
 static int show(const struct compare_words *words, struct note_list *notes)
 {
 	struct compare_result result;
@@ -149,6 +150,7 @@ static int show(const struct compare_words *words, struct note_list *notes)
 
 	compare_analyse(&words->data, &words->plan.question, &result);
 	note_list_join(notes, &result.notes);
+	note_list_join(&result.notes, notes);
 	for (size_t i = 0; i < words->n_exports; i++)
 		status = write_export(words, &words->exports[i], &result) ? EXIT_PSTAT_FAILED : status;
 	if (print_result(words, &result))
@@ -183,11 +185,33 @@ static int compare(struct compare_words *words)
 	progress_end(&progress);
 	if (!rc)
 		status = words->data.n_rounds ? show(words, &notes) : 0;
-	if (!rc && words->data.interrupted)
+	if (!rc && words->data.sessions[0].interrupted)
 		status = 128 + plan->stop->signal;
 	message_notes(&notes, 0, words->verbose > 0);
 	if (rc)
 		message_error("%s", err.s);
+	note_list_release(&notes);
+	str_release(&err);
+	return status;
+}
+
+static int compare_loaded(struct compare_words *words, char **files, size_t n_files, size_t n_after)
+{
+	struct note_list notes = { 0 };
+	struct str err = STR_INIT;
+	int status = EXIT_PSTAT_FAILED;
+
+	if (compare_words_complete_load(words, n_files, n_after, &err))
+		status = bad_usage("%s", err.s);
+	else if (compare_load(files, n_files, &words->data, &words->plan.question, &notes, &err))
+		message_error("%s", err.s);
+	else if (compare_words_complete_loaded(words, &err))
+		status = bad_usage("%s", err.s);
+	else if (check_exports(words, &err))
+		message_error("%s", err.s);
+	else
+		status = show(words, &notes);
+	message_notes(&notes, 0, words->verbose > 0);
 	note_list_release(&notes);
 	str_release(&err);
 	return status;
@@ -239,7 +263,10 @@ int cmd_compare(const struct command *self, int argc, char **argv, const struct 
 	own = join_words(dashes, argv, joined);
 	compare_words_init(&words, kern);
 	status = command_parse(self, own, argv, &words, &first);
-	if (status < 0 && compare_words_complete(&words, argv + first, (size_t)(own - first), argv + dashes + 1,
+	if (status < 0 && words.load)
+		status = compare_loaded(&words, argv + first, (size_t)(own - first),
+					dashes < argc ? (size_t)(argc - dashes - 1) : 0);
+	else if (status < 0 && compare_words_complete(&words, argv + first, (size_t)(own - first), argv + dashes + 1,
 						 dashes < argc ? (size_t)(argc - dashes - 1) : 0, &err))
 		status = bad_usage("%s", err.s);
 	else if (status < 0)

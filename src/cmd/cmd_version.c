@@ -8,6 +8,7 @@
 #include "buildcache/buildcache.h"
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "compare/compare.h"
 #include "elf/elf.h"
 #include "export/export.h"
 #include "fmt/fmt.h"
@@ -93,6 +94,12 @@ static int try_sqlite(const struct kern *kern, struct str *err)
 	return export_sqlite_try(err);
 }
 
+static int try_jansson(const struct kern *kern, struct str *err)
+{
+	(void)kern;
+	return compare_load_try(err);
+}
+
 static int try_libbpf(const struct kern *kern, struct str *err)
 {
 	(void)kern;
@@ -120,6 +127,7 @@ static const struct build_option {
 	{ "ncurses", "the browser of report on terminals", try_ncurses },
 	{ "libarchive", "archives of what a recording needs, for pstat archive", try_libarchive },
 	{ "libsqlite3", "databases, for pstat export", try_sqlite },
+	{ "jansson", "results of pstat compare again, by --load", try_jansson },
 	{ "libbpf", "samples counted in the kernel", try_libbpf },
 	{ "zlib", "smaller files for pprof and the Firefox profiler", try_zlib },
 	{ "libdebuginfod", "debug files from servers", try_debuginfod },

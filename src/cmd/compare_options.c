@@ -116,8 +116,6 @@ static int take_list(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
-
-
 /* NAME=FROM:TO */
 static int take_scan(void *target, const char *argument, struct str *err)
 {
@@ -298,6 +296,7 @@ const struct option_row compare_options[] = {
 	{ OPTION_CALL, 0, "alpha", "n", "rate of false alarms (0.05)", .call = take_alpha },
 	{ OPTION_CALL, 0, "threshold", "percent", "the change that matters (1)", .call = take_threshold },
 	{ OPTION_TEXT, 0, "seed", "n", "have the order of another comparison", FIELD(seed) },
+	{ OPTION_FLAG, 0, "load", NULL, "show results again: the words are files of --export-json", FIELD(load) },
 	{ OPTION_CALL, 0, "check", "row", "status 3 if slower, 4 if undecided (wall)",
 	  .argument_optional = true, .call = take_check },
 
@@ -322,7 +321,7 @@ void compare_words_init(struct compare_words *words, const struct kern *kern)
 {
 	*words = (struct compare_words){
 		.plan = { .warm_up = 1, .min_runs = 10, .duration_ns = 5 * NS_PER_S, .padding = true, .kern = kern,
-			  .question = { .alpha = 0.05, .threshold = 0.01 } },
+			  .question = { .alpha = NAN, .threshold = NAN } },
 	};
 	event_words_init(&words->what, kern);
 }
@@ -364,13 +363,11 @@ static void add_command(struct compare_words *words, char **argv, const char *te
 {
 	struct compare_data *data = &words->data;
 	struct compare_command *command;
-	struct str printable = STR_INIT;
 
 	data->commands = xreallocarray(data->commands, data->n_commands + 1, sizeof(*data->commands));
 	command = &data->commands[data->n_commands];
-	str_add_printable(&printable, text, strlen(text));
-	*command = (struct compare_command){ .argv = argv, .text = str_detach(&printable) };
-	command->name = xstrdup(data->n_commands < words->names.n ? words->names.v[data->n_commands] : command->text);
+	*command = (struct compare_command){ .argv = argv, .text = compare_printable(text) };
+	command->name = compare_printable(data->n_commands < words->names.n ? words->names.v[data->n_commands] : text);
 	data->n_commands++;
 }
 
@@ -612,14 +609,19 @@ static int complete_reference(struct compare_words *words, struct str *err)
 
 static int complete_seed(struct compare_words *words, struct str *err)
 {
-	if (words->seed)
-		return parse_u64(words->seed, 0, &words->data.seed) ?
-			       fail(err, -EINVAL, "--seed: '%s' is not a number", words->seed) :
+	struct compare_session *session = xcalloc(1, sizeof(*session));
+
+	*session = (struct compare_session){ .by_chance = true };
+	words->data.sessions = session;
+	words->data.n_sessions = 1;
+	if (words->seed) /* as many readers of JSON have no larger numbers */
+		return parse_u64(words->seed, 0, &session->seed) || session->seed > INT64_MAX ?
+			       fail(err, -EINVAL, "--seed: '%s' is not a number below 2^63", words->seed) :
 			       0;
 	/* Short enough to be typed again. */
-	if (getrandom(&words->data.seed, sizeof(words->data.seed), 0) != sizeof(words->data.seed))
-		words->data.seed = now_ns();
-	words->data.seed &= UINT32_MAX;
+	if (getrandom(&session->seed, sizeof(session->seed), 0) != sizeof(session->seed))
+		session->seed = now_ns();
+	session->seed &= UINT32_MAX;
 	return 0;
 }
 
@@ -697,8 +699,11 @@ static const struct {
 int compare_words_complete(struct compare_words *words, char **strings, size_t n_strings, char **after, size_t n_after,
 			   struct str *err)
 {
+	struct compare_question *question = &words->plan.question;
 	int rc = complete_scan(words, err);
 
+	question->alpha = isnan(question->alpha) ? COMPARE_ALPHA : question->alpha;
+	question->threshold = isnan(question->threshold) ? COMPARE_THRESHOLD : question->threshold;
 	if (!rc)
 		rc = add_strings(words, strings, n_strings, err);
 	if (!rc)
@@ -720,4 +725,53 @@ int compare_words_complete(struct compare_words *words, char **strings, size_t n
 	if (!rc)
 		rc = complete_seed(words, err);
 	return rc ? rc : complete_events(words, err);
+}
+
+/* ---- results that were measured before ---- */
+
+static bool asks_for_runs(const struct compare_words *w)
+{
+	const struct compare_plan *plan = &w->plan;
+
+	return plan->runs || plan->max_runs || plan->setup || plan->cleanup || plan->input || plan->cpus ||
+	       w->prepare.n || w->conclude.n || w->environment.n || w->n_parameters || w->scan || w->seed ||
+	       w->output || w->shell || w->metric_names || w->what.events.n;
+}
+
+static bool exports_json(const struct compare_words *w)
+{
+	for (size_t i = 0; i < w->n_exports; i++)
+		if (w->exports[i].format == &compare_format_json)
+			return true;
+	return false;
+}
+
+static bool has_rounds_of_one_file(const struct compare_words *w)
+{
+	return w->data.n_sessions == 1 && w->data.sessions[0].by_chance;
+}
+
+int compare_words_complete_load(struct compare_words *words, size_t n_files, size_t n_after, struct str *err)
+{
+	if (!n_files || n_after)
+		return fail(err, -EINVAL, "--load: files are missing\npstat compare --load A.json [B.json]...");
+	if (asks_for_runs(words))
+		return fail(err, -EINVAL, "--load: nothing is run; options about runs and events do not go with it");
+	return exports_meet(words) ? fail(err, -EINVAL, "two exports have the same file") : 0;
+}
+
+int compare_words_complete_loaded(struct compare_words *words, struct str *err)
+{
+	struct compare_data *data = &words->data;
+
+	if (too_many_names(words))
+		return fail(err, -EINVAL, "--command-name: there are more names than commands");
+	for (size_t i = 0; i < words->names.n; i++) {
+		free(data->commands[i].name);
+		data->commands[i].name = compare_printable(words->names.v[i]);
+	}
+	if (exports_json(words) && !has_rounds_of_one_file(words))
+		return fail(err, -EINVAL,
+			    "--export-json: only what is loaded from one file of pstat's can be written again");
+	return complete_reference(words, err);
 }

@@ -40,7 +40,7 @@ enum compare_style {
 struct compare_words {
 	struct event_words what; /* first: event_options.h */
 	struct compare_plan plan;
-	struct compare_data data; /* commands and seed */
+	struct compare_data data; /* commands and seed, or what was loaded */
 	struct given_words names, prepare, conclude, environment;
 	struct parameter *parameters;
 	size_t n_parameters;
@@ -50,6 +50,7 @@ struct compare_words {
 	char *from; /* of -P */
 	char *metric_names; /* with commas; or NULL */
 	const char *reference, *shell, *output, *seed;
+	bool load; /* words are files of results, which were measured before */
 	bool check; /* the exit status is by the verdict of: */
 	const char *checked; /* a row's name */
 	char ***assignments; /* --env by command */
@@ -69,5 +70,8 @@ void compare_words_release(struct compare_words *words);
  */
 int compare_words_complete(struct compare_words *words, char **strings, size_t n_strings, char **after, size_t n_after,
 			   struct str *err);
+/* The same with --load, where the strings are files: before they are loaded, and then. */
+int compare_words_complete_load(struct compare_words *words, size_t n_files, size_t n_after, struct str *err);
+int compare_words_complete_loaded(struct compare_words *words, struct str *err);
 
 #endif

@@ -77,6 +77,15 @@ static void describe(const struct analysis *a, size_t command, size_t column, st
 
 /* ---- against the reference ---- */
 
+/* Whether its rounds are those of the reference. */
+static bool has_common_rounds(const struct analysis *a, size_t command)
+{
+	const struct compare_data *data = a->data;
+	size_t session = data->commands[command].session;
+
+	return session == data->commands[a->question->reference].session && data->sessions[session].by_chance;
+}
+
 static bool both_measured(const struct analysis *a, size_t round, size_t command, size_t column, double *x,
 			  double *reference)
 {
@@ -131,26 +140,39 @@ static size_t rounds_needed(const struct compare_row *row, double threshold)
 	return n > 0 && n < 1e6 ? (size_t)n + 1 : 0;
 }
 
-static void compare_row(const struct analysis *a, size_t command, size_t column, double reference_mean,
-			struct compare_row *row)
+/* Compares runs that have no round in common: chance is in all of the change, and how much of it nobody knows. */
+static void compare_medians(const struct compare_row *reference, struct compare_row *row)
+{
+	row->compared = row->n && reference->n;
+	if (!row->compared)
+		return;
+	row->absolute = !(row->min > 0) || !(reference->min > 0);
+	row->change = row->absolute ? row->median - reference->median : row->median / reference->median - 1;
+	row->low = -INFINITY;
+	row->high = INFINITY;
+	row->p = NAN;
+}
+
+static void compare_rounds(const struct analysis *a, size_t command, size_t column,
+			   const struct compare_row *reference, struct compare_row *row)
 {
 	double threshold = a->question->threshold;
 	struct signed_rank found;
 
 	differ(a, command, column, row);
-	row->verdict = COMPARE_WITHHELD;
-	if (!row->n_pairs)
+	row->compared = row->n_pairs > 0;
+	if (!row->compared)
 		return;
 	signed_rank(a->differences, row->n_pairs, a->result->row_alpha, &found);
 	row->change = row->absolute ? found.estimate : share_of(found.estimate);
 	row->low = row->absolute ? found.low : share_of(found.low);
 	row->high = row->absolute ? found.high : share_of(found.high);
 	row->p = found.p;
-	if (a->data->interrupted) {
+	if (a->data->sessions[a->data->commands[command].session].interrupted) {
 		row->low = -INFINITY;
 		row->high = INFINITY;
 	}
-	threshold *= row->absolute ? fabs(reference_mean) : 1;
+	threshold *= row->absolute ? fabs(reference->mean) : 1;
 	row->verdict = verdict_of(row, threshold, a->data->columns[column].kind == COMPARE_METRIC);
 	if (row->verdict == COMPARE_UNDECIDED)
 		row->rounds_needed = rounds_needed(row, threshold);
@@ -160,84 +182,125 @@ static void compare_row(const struct analysis *a, size_t command, size_t column,
 
 enum { FIRST_SLOW_PCT = 10, DRIFT_PCT = 1, OUTLIERS_PCT = 10, PARTS = 3 };
 
-/* The wall-clock time of a round, as the mean of logarithms: a command that takes longer has no more weight. */
-static double time_of_round(const struct compare_data *data, size_t column, size_t round)
+/* Commands of one session, which has rounds; column: wall-clock time. */
+struct course_of_time {
+	const struct analysis *a;
+	size_t session, column, n_commands;
+};
+
+/* The time of a round, as the mean of logarithms: a command that takes longer has no more weight. */
+static double time_of_round(const struct course_of_time *t, size_t round)
 {
+	const struct compare_data *data = t->a->data;
 	double sum = 0;
 
 	for (size_t command = 0; command < data->n_commands; command++) {
-		double x = compare_values(data, round, command)[column];
+		double x = compare_values(data, round, command)[t->column];
 
-		sum += x > 0 ? natural_log(x) / (double)data->n_commands : 0;
+		if (data->commands[command].session == t->session)
+			sum += x > 0 ? natural_log(x) / (double)t->n_commands : 0;
 	}
 	return sum;
 }
 
-static double median_time(const struct analysis *a, size_t column, size_t from, size_t to)
+static double median_time(const struct course_of_time *t, size_t from, size_t to)
 {
+	const struct analysis *a = t->a;
+
 	for (size_t round = from; round < to; round++)
-		a->numbers[round - from] = time_of_round(a->data, column, round);
+		a->numbers[round - from] = time_of_round(t, round);
 	qsort(a->numbers, to - from, sizeof(*a->numbers), ascending);
 	return quantile(a->numbers, to - from, 0.5);
 }
 
 /* The medians of the first and the last third, beside what chance makes of them (1.2533 times that of a mean). */
-static void note_drift(const struct analysis *a, size_t column)
+static void note_drift(const struct course_of_time *t)
 {
-	size_t n = a->data->n_rounds, part = n / PARTS;
+	size_t n = t->a->data->sessions[t->session].n_rounds, part = n / PARTS;
 	struct series first = { 0 }, last = { 0 };
 	double off, noise;
 
 	if (part < 3)
 		return;
 	for (size_t i = 0; i < part; i++) {
-		series_add(&first, time_of_round(a->data, column, i));
-		series_add(&last, time_of_round(a->data, column, n - 1 - i));
+		series_add(&first, time_of_round(t, i));
+		series_add(&last, time_of_round(t, n - 1 - i));
 	}
-	off = median_time(a, column, n - part, n) - median_time(a, column, 0, part);
+	off = median_time(t, n - part, n) - median_time(t, 0, part);
 	noise = 1.2533 * sqrt(first.m2 + last.m2) / (double)part;
 	if (fabs(off) < DRIFT_PCT / 100.0 || fabs(off) < 4 * noise)
 		return;
-	note_add(&a->result->notes, false, NULL,
+	note_add(&t->a->result->notes, false, NULL,
 		 "runs became %.1f %% %s from the first third of the rounds to the last; changes are within rounds",
 		 100 * fabs(share_of(off)), off > 0 ? "slower" : "faster");
 }
 
-static void note_first_round(const struct analysis *a, size_t column)
+static void note_first_round(const struct course_of_time *t)
 {
+	size_t n = t->a->data->sessions[t->session].n_rounds;
 	double off;
 
-	if (a->data->n_rounds < 3)
+	if (n < 3)
 		return;
-	off = share_of(time_of_round(a->data, column, 0) - median_time(a, column, 0, a->data->n_rounds));
+	off = share_of(time_of_round(t, 0) - median_time(t, 0, n));
 	if (off > FIRST_SLOW_PCT / 100.0)
-		note_add(&a->result->notes, false, "run more rounds before it: --warmup",
+		note_add(&t->a->result->notes, false, "run more rounds before it: --warmup",
 			 "the first round took %.0f %% longer than the median of all", 100 * off);
 }
 
-static void note_outliers(const struct analysis *a, size_t column)
+static void note_outliers(const struct course_of_time *t)
 {
-	for (size_t command = 0; command < a->data->n_commands; command++) {
-		const struct compare_row *row = &a->result->rows[command * a->data->n_columns + column];
+	const struct analysis *a = t->a;
 
-		if (row->n >= 10 && row->n_outliers * 100 > row->n * OUTLIERS_PCT)
+	for (size_t command = 0; command < a->data->n_commands; command++) {
+		const struct compare_row *row = &a->result->rows[command * a->data->n_columns + t->column];
+
+		if (a->data->commands[command].session == t->session && row->n >= 10 &&
+		    row->n_outliers * 100 > row->n * OUTLIERS_PCT)
 			note_add(&a->result->notes, false, NULL,
 				 "%s: %zu of %zu runs are far from the others; is something else running?",
 				 a->data->commands[command].name, row->n_outliers, row->n);
 	}
 }
 
+/* Says why some changes have no interval. */
+static void note_apart(const struct analysis *a)
+{
+	const struct compare_data *data = a->data;
+
+	for (size_t i = 0; i < data->n_sessions; i++)
+		if (!data->sessions[i].by_chance)
+			note_add(&a->result->notes, false, NULL,
+				 "%s: all runs of a command came before all of the next, so that what changed in "
+				 "between is in the changes, too: no interval", data->sessions[i].file);
+	if (data->n_sessions > 1)
+		note_add(&a->result->notes, false, NULL,
+			 "files from different times are no comparison in an order by chance: what has changed between "
+			 "them besides the commands is in the changes, too: no interval");
+}
+
 static void add_notes(const struct analysis *a)
 {
-	size_t wall = 0;
+	const struct compare_data *data = a->data;
+	struct course_of_time time = { .a = a };
 
-	while (wall < a->data->n_columns && a->data->columns[wall].kind != COMPARE_WALL)
-		wall++;
-	if (wall == a->data->n_columns || !a->data->n_rounds)
-		return;
-	note_first_round(a, wall);
-	note_drift(a, wall);
-	note_outliers(a, wall);
+	while (time.column < data->n_columns && data->columns[time.column].kind != COMPARE_WALL)
+		time.column++;
+	for (; time.session < data->n_sessions && time.column < data->n_columns; time.session++) {
+		const struct compare_session *session = &data->sessions[time.session];
+
+		time.n_commands = 0;
+		for (size_t command = 0; command < data->n_commands; command++)
+			time.n_commands += data->commands[command].session == time.session;
+		if (session->file && session->by_chance) /* its notes were loaded with it */
+			continue;
+		if (session->by_chance) {
+			note_first_round(&time);
+			note_drift(&time);
+		}
+		note_outliers(&time);
+	}
+	note_apart(a);
 }
 
 /* ---- all rows ---- */
@@ -258,11 +321,33 @@ static size_t columns_measured(const struct compare_data *data, const struct com
 	return n;
 }
 
+static size_t commands_compared(const struct analysis *a)
+{
+	size_t n = 0;
+
+	for (size_t command = 0; command < a->data->n_commands; command++)
+		n += command != a->question->reference && has_common_rounds(a, command);
+	return n;
+}
+
+static void judge(const struct analysis *a, size_t command, size_t column)
+{
+	struct compare_row *rows = a->result->rows, *row = &rows[command * a->data->n_columns + column];
+	const struct compare_row *reference = &rows[a->question->reference * a->data->n_columns + column];
+
+	row->verdict = row == reference ? COMPARE_REFERENCE : COMPARE_WITHHELD;
+	if (row == reference)
+		return;
+	if (has_common_rounds(a, command))
+		compare_rounds(a, command, column, reference, row);
+	else
+		compare_medians(reference, row);
+}
+
 void compare_analyse(const struct compare_data *data, const struct compare_question *question,
 		     struct compare_result *result)
 {
 	struct analysis a = { .data = data, .question = question, .result = result };
-	size_t reference = question->reference;
 
 	*result = (struct compare_result){ 0 };
 	result->rows = xcalloc(data->n_commands * data->n_columns + 1, sizeof(*result->rows));
@@ -271,19 +356,12 @@ void compare_analyse(const struct compare_data *data, const struct compare_quest
 	for (size_t command = 0; command < data->n_commands; command++)
 		for (size_t column = 0; column < data->n_columns; column++)
 			describe(&a, command, column, &result->rows[command * data->n_columns + column]);
-	result->n_rows = (data->n_commands - 1) * columns_measured(data, &result->rows[reference * data->n_columns]);
+	result->n_rows = commands_compared(&a) *
+			 columns_measured(data, &result->rows[question->reference * data->n_columns]);
 	result->row_alpha = question->alpha / (double)(result->n_rows ? result->n_rows : 1);
-	for (size_t command = 0; command < data->n_commands; command++) {
-		for (size_t column = 0; column < data->n_columns; column++) {
-			struct compare_row *row = &result->rows[command * data->n_columns + column];
-
-			if (command == reference)
-				row->verdict = COMPARE_REFERENCE;
-			else
-				compare_row(&a, command, column,
-					    result->rows[reference * data->n_columns + column].mean, row);
-		}
-	}
+	for (size_t command = 0; command < data->n_commands; command++)
+		for (size_t column = 0; column < data->n_columns; column++)
+			judge(&a, command, column);
 	add_notes(&a);
 	free(a.numbers);
 	free(a.differences);

@@ -4,7 +4,7 @@
  *   words -> struct compare_plan    cmd/compare_options.c: the commands, what to count, how often
  *   plan -> compare_run()           rounds.c: in each of them every command runs once, in an order by chance
  *                                   (chance.c)
- *   -> struct compare_data          every number of every run, and what chance has said
+ *   -> struct compare_data          every number of every run, and what chance has said; load_jansson.c reads it again
  *   data -> compare_analyse()       analysis.c: differences within rounds become a change, an interval, a verdict
  *   result -> text                  compare_text.c, or a struct compare_format: compare_json.c, _csv.c, _markdown.c
  *
@@ -35,7 +35,7 @@ enum compare_kind {
 struct compare_column {
 	enum compare_kind kind;
 	char *name; /* printable: "wall", "instructions:u", "ipc" */
-	const char *unit; /* "s", "B", of a metric as it has it; "": a count */
+	char *unit; /* "s", "B", of an event as it has it; "": a count */
 };
 
 struct compare_parameter {
@@ -45,9 +45,21 @@ struct compare_parameter {
 struct compare_command {
 	char *text; /* as it was given, printable */
 	char *name; /* --command-name, or the text; printable */
-	char **argv;
+	char **argv; /* NULL: it was loaded */
 	struct compare_parameter *parameters; /* that have made it what it is */
 	size_t n_parameters;
+	size_t session;
+};
+
+/* Commands that were run together. */
+struct compare_session {
+	char *file; /* that it was loaded from, printable; NULL: it has just been measured */
+	bool by_chance; /* in rounds, with an order by chance; else all runs of a command before all of the next */
+	uint64_t seed;
+	size_t n_rounds;
+	size_t n_warm_up; /* rounds before the first */
+	size_t n_failed; /* rounds that were left out because a command failed */
+	bool interrupted; /* there are fewer rounds than planned */
 };
 
 /* One run: how chance has placed it, and how it ended. */
@@ -58,18 +70,20 @@ struct compare_course {
 };
 
 struct compare_data {
-	uint64_t seed;
+	struct compare_session *sessions; /* one, unless several files were loaded */
+	size_t n_sessions;
 	struct compare_command *commands;
 	size_t n_commands;
 	struct compare_column *columns;
 	size_t n_columns;
-	size_t n_rounds;
+	size_t n_rounds; /* the most that a session has */
 	struct compare_course *courses; /* [round * n_commands + command] */
 	double *values; /* [(round * n_commands + command) * n_columns + column]; NAN: not measured in this round */
-	size_t n_warm_up; /* rounds before the first */
-	size_t n_failed; /* rounds that were left out because a command failed */
-	bool interrupted; /* there are fewer rounds than planned */
 };
+/* A printable copy, which the caller frees. */
+char *compare_printable(const char *text);
+/* Adds a column and returns its number. Takes copies. */
+size_t compare_add_column(struct compare_data *data, enum compare_kind kind, const char *name, const char *unit);
 void compare_data_release(struct compare_data *data);
 static inline double *compare_values(const struct compare_data *data, size_t round, size_t command)
 {
@@ -93,7 +107,7 @@ enum compare_verdict {
 	COMPARE_FASTER, COMPARE_SLOWER, /* beyond the threshold: less, or more of what the row has */
 	COMPARE_DIFFERS, /* no interval of no effect, but not beyond the threshold */
 	COMPARE_UNDECIDED,
-	COMPARE_WITHHELD, /* the rounds were not as planned, or there are too few for an interval */
+	COMPARE_WITHHELD, /* the rounds were not as planned, there are too few for an interval, or none was in common */
 	COMPARE_REFERENCE, /* there is nothing to compare it with but itself */
 };
 extern const char *const compare_verdict_words[];
@@ -103,8 +117,9 @@ struct compare_row {
 	size_t n; /* rounds in which it was measured; 0: all below is 0 */
 	double mean, deviation /* of one run */, median, min, max;
 	size_t n_outliers; /* further than 1.5 times the quartiles' distance outside of them; none is dropped */
-	/* Against the reference: rounds in which both were measured. */
-	size_t n_pairs;
+	/* Against the reference: */
+	bool compared; /* both were measured; else all below but the verdict is 0 */
+	size_t n_pairs; /* rounds in which both were measured; 0: none, and change is that of the medians */
 	bool absolute; /* change is a difference in the column's unit: it has zeros; else a share, 0.1: 10 % more */
 	double change, low, high; /* low, high: infinite without an interval */
 	double p;
@@ -117,6 +132,8 @@ struct compare_question {
 	double alpha; /* of all rows together */
 	double threshold; /* share that matters: 0.01 */
 };
+#define COMPARE_ALPHA 0.05 /* where nobody says otherwise */
+#define COMPARE_THRESHOLD 0.01
 
 struct compare_result {
 	struct compare_row *rows; /* [command * n_columns + column] */
@@ -209,6 +226,19 @@ int launcher_run(const struct launcher *launcher, size_t command, unsigned paddi
 void launcher_end(struct launcher *launcher);
 /* Exchanges the variables' values and the process's own: sets them for a run, and puts them back after it. */
 void compare_exchange_environment(char **assignments);
+
+/* ---- load_jansson.c; load_jansson_none.c where it was left out ---- */
+
+/*
+ * Adds what the files have, each as a session: compare_format_json or hyperfine have written them. An alpha or
+ * threshold of the question that is NAN becomes the first file's, or the default; its reference becomes the first
+ * file's. notes gets what the files say of their runs. -ENOSYS: this pstat was built without jansson; 0, or a negative
+ * errno with a sentence.
+ */
+int compare_load(char *const *paths, size_t n, struct compare_data *data, struct compare_question *question,
+		 struct note_list *notes, struct str *err);
+/* 0; -ENOSYS, or that the library cannot be loaded, with a sentence. */
+int compare_load_try(struct str *err);
 
 /* ---- formats ---- */
 

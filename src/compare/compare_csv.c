@@ -27,28 +27,28 @@ static void add_number(struct str *out, double value)
 static void print(struct str *out, const struct compare_data *data, const struct compare_result *result,
 		  const struct compare_question *question)
 {
+	(void)question;
 	str_add(out, "command,row,unit,n,mean,stddev,median,min,max,outliers,change,low,high,p,verdict\n");
 	for (size_t i = 0; i < data->n_commands * data->n_columns; i++) {
 		const struct compare_column *column = &data->columns[i % data->n_columns];
 		const struct compare_row *row = &result->rows[i];
-		bool compared = row->n_pairs && i / data->n_columns != question->reference;
 
 		if (!row->n)
 			continue;
 		add_text(out, data->commands[i / data->n_columns].name);
 		str_addc(out, ',');
 		add_text(out, column->name);
-		str_addf(out, ",%s%s,%zu", column->unit, compared && row->absolute ? "(difference)" : "", row->n);
+		str_addf(out, ",%s%s,%zu", column->unit, row->absolute ? "(difference)" : "", row->n);
 		add_number(out, row->mean);
 		add_number(out, row->deviation);
 		add_number(out, row->median);
 		add_number(out, row->min);
 		add_number(out, row->max);
 		str_addf(out, ",%zu", row->n_outliers);
-		add_number(out, compared ? row->change : NAN);
-		add_number(out, compared ? row->low : NAN);
-		add_number(out, compared ? row->high : NAN);
-		add_number(out, compared ? row->p : NAN);
+		add_number(out, row->compared ? row->change : NAN);
+		add_number(out, row->compared ? row->low : NAN);
+		add_number(out, row->compared ? row->high : NAN);
+		add_number(out, row->compared ? row->p : NAN);
 		str_addf(out, ",%s\n", compare_verdict_words[row->verdict]);
 	}
 }

@@ -1,6 +1,7 @@
 /*
- * JSON as hyperfine 2 writes it (schema_version 2), so that what reads that reads this, and beside it "pstat_compare":
- * what chance has decided, each number of each run, and what came of them.
+ * JSON as hyperfine writes it, so that what reads that reads this: as its version 2 does (schema_version 2, a
+ * measurement for each run), with the lists and means of version 1 beside it. "pstat_compare" has the rest: the rows,
+ * what chance has decided, how each run went, and what came of them.
  */
 #include "compare/compare_formats.h"
 
@@ -22,46 +23,69 @@ static void add_field(struct str *out, const char *name, double value)
 	add_number(out, value);
 }
 
+const char *const compare_kind_words[] = {
+	[COMPARE_WALL] = "wall",	 [COMPARE_USER] = "user",   [COMPARE_SYSTEM] = "system",
+	[COMPARE_MEMORY] = "memory", [COMPARE_EVENT] = "event", [COMPARE_METRIC] = "metric",
+};
+
 /* hyperfine's names and pstat's. To add one: a row. */
 static const struct {
 	enum compare_kind kind;
-	const char *column; /* of events */
-	const char *name, *unit;
+	const char *column, *name, *unit;
 } names[] = {
-	{ COMPARE_WALL, NULL, "time_wall_clock", "second" },
-	{ COMPARE_USER, NULL, "time_user", "second" },
-	{ COMPARE_SYSTEM, NULL, "time_system", "second" },
-	{ COMPARE_MEMORY, NULL, "memory_peak_resident", "byte" },
-	{ COMPARE_EVENT, "cycles:u", "cpu_cycles", NULL },
-	{ COMPARE_EVENT, "instructions:u", "instructions", NULL },
-	{ COMPARE_EVENT, "cache-misses:u", "cache_misses", NULL },
-	{ COMPARE_EVENT, "branch-misses:u", "branch_misses", NULL },
+	{ COMPARE_WALL, "wall", "time_wall_clock", "s" },
+	{ COMPARE_USER, "user", "time_user", "s" },
+	{ COMPARE_SYSTEM, "sys", "time_system", "s" },
+	{ COMPARE_MEMORY, "peak memory", "memory_peak_resident", "B" },
+	{ COMPARE_EVENT, "cycles:u", "cpu_cycles", "" },
+	{ COMPARE_EVENT, "instructions:u", "instructions", "" },
+	{ COMPARE_EVENT, "cache-misses:u", "cache_misses", "" },
+	{ COMPARE_EVENT, "branch-misses:u", "branch_misses", "" },
 };
 
-/* The row of names[] that has the column; ARRAY_SIZE(names): it is pstat's own. */
-static size_t known_name(const struct compare_column *column)
-{
-	size_t i = 0;
+static const struct {
+	const char *unit, *name; /* the column's and hyperfine's */
+} units[] = { { "s", "second" }, { "B", "byte" } };
 
-	while (i < ARRAY_SIZE(names) && (names[i].kind != column->kind ||
-					 (names[i].column && strcmp(names[i].column, column->name))))
-		i++;
-	return i;
+/* An event that has a name of hyperfine's, but is not what that is of, says that it has no modifier. */
+void compare_add_json_name(struct str *out, const struct compare_column *column)
+{
+	bool taken = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (names[i].kind == column->kind && !strcmp(names[i].column, column->name)) {
+			str_add(out, names[i].name);
+			return;
+		}
+		taken = taken || !strcmp(names[i].name, column->name);
+	}
+	str_addf(out, "%s%s", column->name, taken ? ":uk" : "");
+}
+
+size_t compare_add_json_column(struct compare_data *data, const char *name, const char *unit)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i].name, name))
+			return compare_add_column(data, names[i].kind, names[i].column, names[i].unit);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		unit = !strcmp(units[i].name, unit) ? units[i].unit : unit;
+	return compare_add_column(data, COMPARE_EVENT, name, unit);
 }
 
 static void add_column_name(struct str *out, const struct compare_column *column)
 {
-	size_t i = known_name(column);
+	struct str name = STR_INIT;
 
-	str_add_json(out, i < ARRAY_SIZE(names) ? names[i].name : column->name);
+	compare_add_json_name(&name, column);
+	str_add_json(out, name.s);
+	str_release(&name);
 }
 
 static void add_unit(struct str *out, const struct compare_column *column)
 {
-	if (!strcmp(column->unit, "s"))
-		str_add(out, ", \"unit\": \"second\"");
-	else if (!strcmp(column->unit, "B"))
-		str_add(out, ", \"unit\": \"byte\"");
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(column->unit, units[i].unit))
+			str_addf(out, ", \"unit\": \"%s\"", units[i].name);
 }
 
 static void add_measurement(struct str *out, const struct compare_data *data, size_t round, size_t command)
@@ -82,6 +106,15 @@ static void add_measurement(struct str *out, const struct compare_data *data, si
 	str_addc(out, '}');
 }
 
+static void add_spread(struct str *out, const struct compare_row *row)
+{
+	add_field(out, "mean", row->mean);
+	add_field(out, "stddev", row->n > 1 ? row->deviation : NAN);
+	add_field(out, "median", row->median);
+	add_field(out, "min", row->min);
+	add_field(out, "max", row->max);
+}
+
 static void add_summary(struct str *out, const struct compare_data *data, const struct compare_row *rows)
 {
 	const char *between = "";
@@ -94,11 +127,7 @@ static void add_summary(struct str *out, const struct compare_data *data, const 
 		add_column_name(out, &data->columns[i]);
 		str_addf(out, ": {\"count\": %zu", rows[i].n);
 		add_unit(out, &data->columns[i]);
-		add_field(out, "mean", rows[i].mean);
-		add_field(out, "stddev", rows[i].n > 1 ? rows[i].deviation : NAN);
-		add_field(out, "median", rows[i].median);
-		add_field(out, "min", rows[i].min);
-		add_field(out, "max", rows[i].max);
+		add_spread(out, &rows[i]);
 		str_addc(out, '}');
 		between = ",";
 	}
@@ -120,21 +149,68 @@ static void add_parameters(struct str *out, const struct compare_command *comman
 	str_addc(out, '}');
 }
 
-static void add_result(struct str *out, const struct compare_data *data, const struct compare_result *result,
-		       size_t command)
+/* Adds what version 1 of hyperfine has of a command, in seconds. */
+static void add_times(struct str *out, const struct compare_data *data, const struct compare_row *rows, size_t command)
 {
+	static const char *const means[] = { [COMPARE_USER] = "user", [COMPARE_SYSTEM] = "system" };
+
+	for (size_t i = 0; i < data->n_columns; i++) {
+		enum compare_kind kind = data->columns[i].kind;
+
+		if (kind == COMPARE_USER || kind == COMPARE_SYSTEM)
+			add_field(out, means[kind], rows[i].mean);
+		if (kind != COMPARE_WALL)
+			continue;
+		add_spread(out, &rows[i]);
+		str_add(out, ", \"times\": [");
+		for (size_t round = 0; round < data->n_rounds; round++) {
+			str_add(out, round ? ", " : "");
+			add_number(out, compare_values(data, round, command)[i]);
+		}
+		str_addc(out, ']');
+	}
+}
+
+static void add_result(struct str *out, const struct compare_data *data, const struct compare_result *result,
+		       size_t i)
+{
+	const struct compare_command *command = &data->commands[i];
+	const struct compare_row *rows = &result->rows[i * data->n_columns];
+
 	str_add(out, "    {\n      \"command\": ");
-	str_add_json(out, data->commands[command].name);
-	str_add(out, ",\n      \"measurements\": [\n");
+	str_add_json(out, command->text);
+	if (strcmp(command->name, command->text)) {
+		str_add(out, ", \"name\": ");
+		str_add_json(out, command->name);
+	}
+	add_times(out, data, rows, i);
+	str_add(out, ",\n      \"exit_codes\": [");
+	for (size_t round = 0; round < data->n_rounds; round++)
+		str_addf(out, "%s%d", round ? ", " : "", data->courses[round * data->n_commands + i].status);
+	str_add(out, "],\n      \"measurements\": [\n");
 	for (size_t round = 0; round < data->n_rounds; round++) {
-		add_measurement(out, data, round, command);
+		add_measurement(out, data, round, i);
 		str_add(out, round + 1 < data->n_rounds ? ",\n" : "\n");
 	}
 	str_add(out, "      ]");
-	add_parameters(out, &data->commands[command]);
+	add_parameters(out, command);
 	str_add(out, ",\n");
-	add_summary(out, data, &result->rows[command * data->n_columns]);
+	add_summary(out, data, rows);
 	str_add(out, "\n    }");
+}
+
+/* The columns in their order, by the names that --check takes. */
+static void add_rows(struct str *out, const struct compare_data *data)
+{
+	str_add(out, "    \"rows\": [");
+	for (size_t i = 0; i < data->n_columns; i++) {
+		str_add(out, i ? ", {\"row\": " : "{\"row\": ");
+		str_add_json(out, data->columns[i].name);
+		str_add(out, ", \"unit\": ");
+		str_add_json(out, data->columns[i].unit);
+		str_addf(out, ", \"kind\": \"%s\"}", compare_kind_words[data->columns[i].kind]);
+	}
+	str_add(out, "],\n");
 }
 
 static void add_runs(struct str *out, const struct compare_data *data)
@@ -157,7 +233,7 @@ static void add_comparisons(struct str *out, const struct compare_data *data, co
 	for (size_t i = 0; i < data->n_commands * data->n_columns; i++) {
 		const struct compare_row *row = &result->rows[i];
 
-		if (!row->n_pairs)
+		if (!row->compared)
 			continue;
 		str_addf(out, "%s\n      {\"command\": %zu, \"row\": ", between, i / data->n_columns);
 		str_add_json(out, data->columns[i % data->n_columns].name);
@@ -201,6 +277,8 @@ static void add_machine(struct str *out)
 static void print(struct str *out, const struct compare_data *data, const struct compare_result *result,
 		  const struct compare_question *question)
 {
+	const struct compare_session *session = &data->sessions[0];
+
 	str_add(out, "{\n  \"schema_version\": 2,\n");
 	add_machine(out);
 	str_add(out, "  \"primary_metric\": \"time_wall_clock\",\n  \"results\": [\n");
@@ -209,10 +287,11 @@ static void print(struct str *out, const struct compare_data *data, const struct
 		str_add(out, command + 1 < data->n_commands ? ",\n" : "\n");
 	}
 	str_addf(out, "  ],\n  \"pstat_compare\": {\n    \"seed\": %llu,\n    \"reference\": %zu,\n",
-		 (unsigned long long)data->seed, question->reference);
+		 (unsigned long long)session->seed, question->reference);
 	str_addf(out, "    \"alpha\": %.17g,\n    \"threshold\": %.17g,\n", question->alpha, question->threshold);
 	str_addf(out, "    \"warm_up_rounds\": %zu,\n    \"rounds_left_out\": %zu,\n    \"interrupted\": %s,\n",
-		 data->n_warm_up, data->n_failed, data->interrupted ? "true" : "false");
+		 session->n_warm_up, session->n_failed, session->interrupted ? "true" : "false");
+	add_rows(out, data);
 	add_runs(out, data);
 	add_comparisons(out, data, result);
 	add_notes(out, &result->notes);

@@ -16,6 +16,7 @@ static void add_code(struct str *out, const char *text)
 static void print(struct str *out, const struct compare_data *data, const struct compare_result *result,
 		  const struct compare_question *question)
 {
+	(void)question;
 	str_add(out, "| Command | Row | Mean | Deviation | Change | Interval | Verdict |\n"
 		     "|:---|:---|---:|---:|---:|---:|:---|\n");
 	for (size_t i = 0; i < data->n_commands * data->n_columns; i++) {
@@ -29,17 +30,20 @@ static void print(struct str *out, const struct compare_data *data, const struct
 		str_addf(out, " | %s | ", column->name);
 		compare_add_number(out, row->mean, column);
 		str_addf(out, " | %.1f %% | ", row->mean != 0 ? 100 * row->deviation / fabs(row->mean) : 0.0);
-		if (i / data->n_columns != question->reference && row->n_pairs)
+		if (row->compared)
 			compare_add_change(out, row->change, row->absolute, column);
 		str_add(out, " | ");
-		if (i / data->n_columns != question->reference && row->n_pairs && isfinite(row->low)) {
+		if (row->compared && isfinite(row->low)) {
 			compare_add_change(out, row->low, row->absolute, column);
 			str_add(out, " ... ");
 			compare_add_change(out, row->high, row->absolute, column);
 		}
 		str_addf(out, " | %s |\n", compare_verdict_words[row->verdict]);
 	}
-	str_addf(out, "\n%zu rounds, order by chance (seed %llu)\n", data->n_rounds, (unsigned long long)data->seed);
+	for (size_t i = 0; i < data->n_sessions; i++) {
+		str_addc(out, '\n');
+		compare_add_session(out, data, i);
+	}
 }
 
 const struct compare_format compare_format_markdown = { print };

@@ -108,7 +108,7 @@ static double reach_of(const struct compare_data *data, const struct compare_res
 		const struct compare_row *row = &result->rows[i];
 		double mean = result->rows[reference * data->n_columns + i % data->n_columns].mean;
 
-		if (!row->n_pairs || !isfinite(row->low))
+		if (!row->compared || !isfinite(row->low))
 			continue;
 		reach = greater(reach, fabs(share(row, row->low, mean)));
 		reach = greater(reach, fabs(share(row, row->high, mean)));
@@ -131,7 +131,7 @@ static void add_bar(struct str *out, const struct compare_row *row, double refer
 	memset(bar, ' ', sizeof(bar) - 1);
 	bar[sizeof(bar) - 1] = '\0';
 	bar[BAR_HALF] = '|';
-	if (row->n_pairs && isfinite(row->low)) {
+	if (row->compared && isfinite(row->low)) {
 		from = place(share(row, row->low, reference_mean), reach);
 		to = place(share(row, row->high, reference_mean), reach);
 		for (size_t i = from; i <= to; i++)
@@ -228,7 +228,7 @@ static void add_changes(const struct text *t, size_t command)
 	for (size_t i = 0; i < t->data->n_columns; i++) {
 		const struct compare_row *row = row_of(t, command, i);
 
-		if (!row->n_pairs)
+		if (!row->compared)
 			continue;
 		add_name(out, t->data->columns[i].name);
 		add_interval(out, row, &t->data->columns[i]);
@@ -258,7 +258,7 @@ static void add_instructions(const struct text *t, size_t command)
 		if (strcmp(t->data->columns[i].name, "instructions:u") &&
 		    strcmp(t->data->columns[i].name, "instructions"))
 			continue;
-		if (row->n_pairs && !row->absolute &&
+		if (row->compared && !row->absolute &&
 		    (row->verdict == COMPARE_FASTER || row->verdict == COMPARE_SLOWER))
 			str_addf(t->out, ", with %.*f %% %s instructions", fabs(row->change) < 0.1 ? 1 : 0,
 				 100 * fabs(row->change), row->change < 0 ? "fewer" : "more");
@@ -279,6 +279,21 @@ static void add_difference(const struct text *t, size_t command, const struct co
 			 compare_verdict_words[row->verdict], than, 100 * low, 100 * high);
 	add_instructions(t, command);
 	str_addc(t->out, '\n');
+}
+
+static void add_withheld(const struct text *t, size_t command, const struct compare_row *row)
+{
+	const struct compare_command *c = &t->data->commands[command];
+	const char *than = t->data->commands[t->question->reference].name;
+
+	if (row->compared && !row->n_pairs)
+		str_addf(t->out, "%s took %.1f %% %s time than %s by their medians, which may be chance\n", c->name,
+			 100 * fabs(row->change), row->change < 0 ? "less" : "more", than);
+	else
+		str_addf(t->out, "nothing is said of %s: %s\n", c->name,
+			 t->data->sessions[c->session].interrupted ?
+				 "the rounds were interrupted, and not those that were planned" :
+				 "there are too few rounds");
 }
 
 /* "the same, within 1 %" and the like, about the row of wall-clock time. */
@@ -308,24 +323,36 @@ static void add_sentence(const struct text *t, size_t command)
 		str_addc(t->out, '\n');
 		break;
 	default:
-		str_addf(t->out, "nothing is said of %s: %s\n", name,
-			 data->interrupted ? "the rounds were interrupted, and not those that were planned" :
-					     "there are too few rounds");
+		add_withheld(t, command, row);
 	}
+}
+
+void compare_add_session(struct str *out, const struct compare_data *data, size_t i)
+{
+	const struct compare_session *session = &data->sessions[i];
+	size_t n = 0;
+
+	for (size_t command = 0; command < data->n_commands; command++)
+		n += data->commands[command].session == i;
+	if (data->n_sessions > 1)
+		str_addf(out, "%s: ", session->file);
+	str_addf(out, "%zu command%s, ", n, n == 1 ? "" : "s");
+	if (session->by_chance)
+		str_addf(out, "%zu round%s in an order by chance (--seed %llu)", session->n_rounds,
+			 session->n_rounds == 1 ? "" : "s", (unsigned long long)session->seed);
+	else
+		str_addf(out, "up to %zu runs, one command after the other", session->n_rounds);
+	if (session->n_warm_up)
+		str_addf(out, " after %zu to warm up", session->n_warm_up);
+	if (session->n_failed)
+		str_addf(out, "\n%zu more were left out because a command failed", session->n_failed);
+	str_addc(out, '\n');
 }
 
 static void add_head(const struct text *t)
 {
-	const struct compare_data *data = t->data;
-
-	str_addf(t->out, "%zu command%s, %zu round%s in an order by chance (--seed %llu)", data->n_commands,
-		 data->n_commands == 1 ? "" : "s", data->n_rounds, data->n_rounds == 1 ? "" : "s",
-		 (unsigned long long)data->seed);
-	if (data->n_warm_up)
-		str_addf(t->out, " after %zu to warm up", data->n_warm_up);
-	if (data->n_failed)
-		str_addf(t->out, "\n%zu more were left out because a command failed", data->n_failed);
-	str_addc(t->out, '\n');
+	for (size_t i = 0; i < t->data->n_sessions; i++)
+		compare_add_session(t->out, t->data, i);
 	if (t->result->n_rows)
 		str_addf(t->out, "intervals hold together for %zu rows with a confidence of %g %%\n", t->result->n_rows,
 			 100 * (1 - t->question->alpha));

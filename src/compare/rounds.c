@@ -83,22 +83,12 @@ static bool stopped(const struct runner *r)
 
 /* ---- columns ---- */
 
-static size_t add_column(struct compare_data *data, enum compare_kind kind, const char *name, const char *unit)
-{
-	struct str text = STR_INIT;
-
-	data->columns = xreallocarray(data->columns, data->n_columns + 1, sizeof(*data->columns));
-	str_add_printable(&text, name, strlen(name));
-	data->columns[data->n_columns] = (struct compare_column){ kind, str_detach(&text), unit };
-	return data->n_columns++;
-}
-
 static void add_fixed_columns(struct compare_data *data)
 {
-	add_column(data, COMPARE_WALL, "wall", "s");
-	add_column(data, COMPARE_USER, "user", "s");
-	add_column(data, COMPARE_SYSTEM, "sys", "s");
-	add_column(data, COMPARE_MEMORY, "peak memory", "B");
+	compare_add_column(data, COMPARE_WALL, "wall", "s");
+	compare_add_column(data, COMPARE_USER, "user", "s");
+	compare_add_column(data, COMPARE_SYSTEM, "sys", "s");
+	compare_add_column(data, COMPARE_MEMORY, "peak memory", "B");
 }
 
 /* ---- files of the commands ---- */
@@ -428,8 +418,9 @@ static int run_round(struct runner *r, long round, size_t n_rounds, bool keep)
 	}
 	if (rc || stopped(r) || !keep)
 		return rc;
-	data->n_failed += failed;
+	data->sessions[0].n_failed += failed;
 	data->n_rounds += !failed;
+	data->sessions[0].n_rounds = data->n_rounds;
 	return 0;
 }
 
@@ -487,19 +478,19 @@ static int run_rounds(struct runner *r)
 	for (long i = 0; i < r->plan->warm_up && !rc && !stopped(r); i++) {
 		began = now_ns();
 		rc = run_round(r, -i, (size_t)r->plan->warm_up, false);
-		r->data->n_warm_up++;
+		r->data->sessions[0].n_warm_up++;
 	}
 	if (!rc)
 		rc = plan_rounds(r, began ? now_ns() - began : 0, &n_rounds);
 	for (size_t i = 0; i < n_rounds && !rc && !stopped(r); i++)
 		rc = run_round(r, (long)i + 1, n_rounds, true);
-	r->data->interrupted = stopped(r);
+	r->data->sessions[0].interrupted = stopped(r);
 	leave_out_floor(r);
 	if (r->n_shared)
 		note_add(r->plan->notes, false, NULL,
 			 "%zu of %zu counts are left out: others used the counters in part of the time", r->n_shared,
 			 r->n_counted);
-	if (!rc && !r->data->n_rounds && r->data->n_failed) {
+	if (!rc && !r->data->n_rounds && r->data->sessions[0].n_failed) {
 		r->status = 1;
 		return fail(r->err, -ECANCELED,
 			    "a command failed in each round\n--ignore-failure=STATUS takes its status for a success");
@@ -560,11 +551,11 @@ static int plan_passes(struct runner *r)
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < r->events.n; i++)
-		add_column(r->data, COMPARE_EVENT, r->events.v[i].name,
-			   event_is_clock(&r->events.v[i]) ? "s" : r->events.v[i].unit);
+		compare_add_column(r->data, COMPARE_EVENT, r->events.v[i].name,
+				   event_is_clock(&r->events.v[i]) ? "s" : r->events.v[i].unit);
 	r->first_metric = r->data->n_columns;
 	for (size_t i = 0; i < r->plan->n_metrics; i++)
-		add_column(r->data, COMPARE_METRIC, chosen[i]->name, "");
+		compare_add_column(r->data, COMPARE_METRIC, chosen[i]->name, "");
 	r->before = xcalloc(r->passes.events.n + 1, sizeof(*r->before));
 	r->after = xcalloc(r->passes.events.n + 1, sizeof(*r->after));
 	r->counts = xcalloc(r->passes.events.n + 1, sizeof(*r->counts));
@@ -596,7 +587,7 @@ static int begin(struct runner *r)
 	int rc = check_commands(r);
 
 	compare_note_conditions(&r->plan->kern->host, r->plan->notes);
-	r->chance.state = r->data->seed;
+	r->chance.state = r->data->sessions[0].seed;
 	r->order = xcalloc(r->data->n_commands, sizeof(*r->order));
 	if (!rc && r->plan->cpus && sched_setaffinity(0, sizeof(*r->plan->cpus), r->plan->cpus))
 		rc = fail(r->err, -errno, "the CPUs cannot be used: %s", strerror(errno));
@@ -654,26 +645,4 @@ int compare_run(const struct compare_plan *plan, struct compare_data *data, int 
 	*status = r.status;
 	runner_release(&r);
 	return rc ? rc : end_rc;
-}
-
-void compare_data_release(struct compare_data *data)
-{
-	for (size_t i = 0; i < data->n_columns; i++)
-		free(data->columns[i].name);
-	for (size_t i = 0; i < data->n_commands; i++) {
-		free(data->commands[i].text);
-		free(data->commands[i].name);
-		for (size_t k = 0; data->commands[i].argv && data->commands[i].argv[k]; k++)
-			free(data->commands[i].argv[k]);
-		free(data->commands[i].argv);
-		for (size_t k = 0; k < data->commands[i].n_parameters; k++) {
-			free(data->commands[i].parameters[k].name);
-			free(data->commands[i].parameters[k].value);
-		}
-		free(data->commands[i].parameters);
-	}
-	free(data->columns);
-	free(data->commands);
-	free(data->courses);
-	free(data->values);
 }

@@ -21,7 +21,9 @@ test_two_commands()
 	has "pages cost faults" '^  page-faults:u .* slower$' "$out"
 	has "as many as they are" '^  page-faults:u 2[01][0-9][0-9] ' "$(sed -n '/^many/,$p' <<<"$out" | tr -s ' ' | sed 's/^ /  /')"
 	same "hyperfine's JSON" "2 time_wall_clock ['few', 'many']" \
-		"$(json "d['schema_version'], d['primary_metric'], [r['command'] for r in d['results']]" | tr -d '(),' | sed "s/\[.*/['few', 'many']/")"
+		"$(json "d['schema_version'], d['primary_metric'], [r['name'] for r in d['results']]" | tr -d '(),' | sed "s/\[.*/['few', 'many']/")"
+	same "and its version 1 beside it" "12 True" \
+		"$(json "len(d['results'][0]['times']), d['results'][0]['mean'] == d['results'][0]['summary']['time_wall_clock']['mean']" | tr -d '(),')"
 	same "each run is there" "24 [12, 12]" \
 		"$(json "len(c['runs']), [len(r['measurements']) for r in d['results']]" | sed 's/^(\(.*\), \[/\1 [/; s/)$//')"
 	same "both orders came" "{0, 1}" "$(json "{r['position'] for r in c['runs'] if not r['command']}")"
@@ -203,6 +205,121 @@ test_interrupted()
 	has "whole rounds stay" '^2 commands, [0-9]+ rounds' "$(<out)"
 	has "nothing is said of them" '^nothing is said of echo >>n: the rounds were interrupted' "$(<out)"
 	same "no interval" "True {'withheld'}" "$(json "c['interrupted'], {x['verdict'] for x in c['comparisons']}" | tr -d '(),')"
+}
+
+# What was recorded is what it was, to the byte.
+test_load()
+{
+	local kind
+
+	need_paranoid 2
+	need_jansson
+	run "$PSTAT" compare "${few[@]}" -e task-clock,page-faults --metrics cpus-utilized --warmup 1 --reference many -L x 1,2 \
+		--export-json a.json --export-csv a.csv --export-markdown a.md -n few -n many "$exact pages:10" "sh -c 'echo {x}'"
+	same "status" 0 "$status"
+	printed=$out
+	run "$PSTAT" compare --load a.json --export-json b.json --export-csv b.csv --export-markdown b.md
+	same "status of loaded" 0 "$status"
+	same "the same text" "$printed" "$out"
+	for kind in json csv md; do
+		check "the same $kind" cmp a.$kind b.$kind
+	done
+	run bash -c '"$0" compare --load - --check=page-faults:u --reference few -n one <a.json' "$PSTAT"
+	same "judged anew" 3 "$status"
+	has "a pipe, another reference and name" '^one  \(reference\)$' "$out"
+}
+
+# Files of two times have nothing in common.
+test_load_two()
+{
+	need_paranoid 2
+	need_jansson
+	run "$PSTAT" compare "${few[@]}" --style none --export-json a.json "$exact pages:10" "$exact pages:2000"
+	run "$PSTAT" compare -r 9 -w 0 -e minor-faults:u --style none --export-json b.json "$exact pages:2000"
+	run "$PSTAT" compare --load b.json b.json --check=wall
+	same "undecided" 4 "$status"
+	run "$PSTAT" compare --load a.json b.json
+	has "both" '^a.json: 2 commands, 12 rounds in an order' "$out"
+	has "both" '^b.json: 1 command, 9 rounds in an order' "$out"
+	has "verdicts within a file" 'page-faults:u .* slower$' "$(sed -n '/^a.json: .*2000$/,/^$/p' <<<"$out")"
+	has_not "none between files" ' (slower|faster|same|undecided)$' "$(sed -n '/^b.json: .*2000$/,/^$/p' <<<"$out")"
+	has "but the change of medians" '^  wall .* [+-][0-9.]+ % +\| +withheld$' "$(sed -n '/^b.json: .*2000$/,/^$/p' <<<"$out")"
+	has "in words" '^b.json: .* time than a.json: .* by their medians, which may be chance$' "$out"
+	has "and why" 'files from different times are no comparison in an order by chance' "$err"
+	fails_with 129 'only what is loaded from one file' "$PSTAT" compare --load a.json b.json --export-json c.json
+}
+
+# hyperfine's files, of both versions, with numbers that are fed.
+test_load_hyperfine()
+{
+	need_jansson
+	cat >one.json <<-'END'
+		{"results": [
+		{"command": "a", "times": [0.5, 0.5, 0.5], "memory_usage_byte": [1048576, 1048576, 1048576], "parameters": {"n": "1"}},
+		{"command": "b", "times": [1.5, 0.75, 0.75, 0.5], "exit_codes": [0, 0, 0, null]}]}
+	END
+	cat >two.json <<-'END'
+		{"schema_version": 2, "results": [
+		{"command": "a", "measurements": [{"exit_code": 0, "time_wall_clock": {"value": 0.5, "unit": "second"},
+			"cpu_cycles": {"value": 1000}}]},
+		{"command": "b", "name": "B", "measurements": [{"exit_code": null, "time_wall_clock": {"value": 0.75, "unit": "second"},
+			"cpu_cycles": {"value": 1500}, "strange": {"value": 7}}]}]}
+	END
+	run "$PSTAT" compare --load one.json
+	same "status" 0 "$status"
+	has "as it was measured" '^2 commands, up to 4 runs, one command after the other$' "$out"
+	has "mean" '^  wall +500 ms +0.0 % +500 ms' "$out"
+	has "memory" '^  peak memory +1 MiB ' "$out"
+	has "medians" '^  wall +\+50.0 % +\| +withheld$' "$out"
+	run "$PSTAT" compare --load two.json --export-csv -
+	has "a name, and an event by pstat's" '^"B","cycles:u",,1,1500,' "$out"
+	has "what nobody knows" '^"B","strange",,1,7,' "$out"
+	has "why it is not judged" 'two.json: all runs of a command came before all of the next' "$err"
+}
+
+test_load_bad_files()
+{
+	local text
+
+	need_jansson
+	fails_with 129 'files are missing' "$PSTAT" compare --load
+	fails_with 129 'files are missing' "$PSTAT" compare --load -- a.json
+	fails_with 125 'nowhere.json: No such file' "$PSTAT" compare --load nowhere.json
+	echo '{"results": [' >cut.json
+	fails_with 125 'cut.json: line 2 is no JSON: ' "$PSTAT" compare --load cut.json
+	for text in '[1]' '{}' '{"results": []}' '{"results": {"a": 1}}'; do
+		echo "$text" >none.json
+		fails_with 125 'none.json: it has no results' "$PSTAT" compare --load none.json
+	done
+	echo '{"results": [{"command": "a", "times": [1]}]}' >few.json
+	fails_with 129 'nothing is run' "$PSTAT" compare --load -r 5 few.json
+	fails_with 129 'more names than commands' "$PSTAT" compare --load few.json -n a -n b
+	fails_with 129 "'b' is none of the commands" "$PSTAT" compare --load few.json --reference b
+	# What is of no use is left out.
+	echo '{"results": [7, {"command": 3, "measurements": [1, {"a": {}, "b": {"value": "x"}, "c": 2}], "parameters": []}],
+		"pstat_compare": {"rows": [1, {"row": "a"}], "runs": [{"round": 99, "command": -1}, 5], "reference": 77,
+		"notes": [3, "a\u001b[31mb"], "alpha": 5, "seed": -1}}' >odd.json
+	run "$PSTAT" compare --load odd.json
+	same "odd: status" 0 "$status"
+	has "odd: no escape sequence" 'pstat: a\\x1b\[31mb' "$err"
+	"$PYTHON" -c "import json; print(json.dumps({'results': [{'command': 'a', 'measurements': [{'k%d' % i: {'value': 1} for i in range(2000)}]}]}))" >wide.json
+	fails_with 125 'are too many' "$PSTAT" compare --load wide.json
+}
+
+# hyperfine's scripts, which read what it exports.
+test_hyperfine_scripts()
+{
+	local folder=${HYPERFINE_SCRIPTS:-/usr/share/hyperfine/scripts} name
+
+	need_paranoid 2
+	[ -e "$folder/plot_whisker.py" ] || skip "needs hyperfine's scripts (HYPERFINE_SCRIPTS=folder)"
+	"$PYTHON" -c 'import matplotlib' 2>/dev/null || skip "needs Python's matplotlib"
+	run "$PSTAT" compare "${few[@]}" --style none --export-json x.json true "sh -c :"
+	for name in plot_whisker plot_progression; do
+		run "$PYTHON" "$folder/$name.py" x.json -o $name.png
+		same "$name" 0 "$status"
+		check "its picture" test -s $name.png
+	done
 }
 
 test_fits_80_columns()

@@ -28,6 +28,7 @@ need_words()
 	"a virtual machine") need_virtual ;;
 	libarchive) need_libarchive ;;
 	libsqlite3) need_libsqlite3 ;;
+	jansson) need_jansson ;;
 	/*) [ -e "$1" ] || skip "needs $1" ;;
 	*) fail "the words after needs: are known" "unknown: $1" ;;
 	esac

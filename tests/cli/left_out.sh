@@ -7,7 +7,8 @@
 golden=$ROOT/tests/golden
 export HOME=$tmp DEBUGINFOD_URLS='' TERM=xterm PSTAT_PAGER=cat SCREEN_STDERR=$tmp/stderr
 unset COLUMNS LINES
-all=(WITH_LIBPFM4=0 WITH_LIBIBERTY=0 WITH_LIBLZMA=0 WITH_LIBUNWIND=0 WITH_LIBARCHIVE=0 WITH_SQLITE=0)
+all=(WITH_LIBPFM4=0 WITH_LIBIBERTY=0 WITH_LIBLZMA=0 WITH_LIBUNWIND=0 WITH_LIBARCHIVE=0 WITH_SQLITE=0
+	WITH_JANSSON=0)
 
 [ -n "${BUILD:-}" ] && [ -e "$BUILD/flags" ] || skip "needs the folder that this pstat was built in (make check)"
 
@@ -48,7 +49,7 @@ test_without_any()
 {
 	without none "${all[@]}" WITH_NCURSES=0 WITH_CAPSTONE=0
 	run "$PSTAT" version --build-options
-	for name in libpfm4 libiberty liblzma libunwind libarchive libsqlite3 capstone ncurses; do
+	for name in libpfm4 libiberty liblzma libunwind libarchive libsqlite3 jansson capstone ncurses; do
 		has "$name is out" "^ *$name *\[ OFF \]" "$out"
 	done
 
@@ -71,6 +72,10 @@ test_without_any()
 	run "$PSTAT" archive -i "$golden/plain.data"
 	same "archive: status" 125 "$status"
 	has "archive: why" '^pstat: .*this pstat was built without libarchive' "$err"
+
+	run "$PSTAT" compare --load no.json
+	same "compare --load: status" 125 "$status"
+	has "compare --load: why" '^pstat: --load: this pstat was built without jansson' "$err"
 
 	run "$PSTAT" export -i "$golden/plain.data" --sqlite no.db
 	same "export --sqlite: status" 125 "$status"

@@ -20,6 +20,7 @@ enum { COMMANDS = 2, ROUNDS_MAX = 40, COLUMNS_MAX = 7 };
 
 static struct fed {
 	struct compare_data data;
+	struct compare_session session;
 	struct compare_command commands[COMMANDS];
 	struct compare_column columns[COLUMNS_MAX];
 	struct compare_course courses[ROUNDS_MAX * COMMANDS];
@@ -28,14 +29,16 @@ static struct fed {
 
 static void feed(size_t n_rounds, size_t n_columns)
 {
-	static char a[] = "a", b[] = "b", wall[] = "wall";
+	static char a[] = "a", b[] = "b", wall[] = "wall", seconds[] = "s";
 
 	memset(&fed, 0, sizeof(fed));
 	fed.commands[0] = (struct compare_command){ .text = a, .name = a };
 	fed.commands[1] = (struct compare_command){ .text = b, .name = b };
 	for (size_t i = 0; i < n_columns; i++)
-		fed.columns[i] = (struct compare_column){ i ? COMPARE_EVENT : COMPARE_WALL, wall, "s" };
-	fed.data = (struct compare_data){ .commands = fed.commands, .n_commands = COMMANDS, .columns = fed.columns,
+		fed.columns[i] = (struct compare_column){ i ? COMPARE_EVENT : COMPARE_WALL, wall, seconds };
+	fed.session = (struct compare_session){ .by_chance = true, .n_rounds = n_rounds };
+	fed.data = (struct compare_data){ .sessions = &fed.session, .n_sessions = 1, .commands = fed.commands,
+					  .n_commands = COMMANDS, .columns = fed.columns,
 					  .n_columns = n_columns, .n_rounds = n_rounds, .courses = fed.courses,
 					  .values = fed.values };
 }
@@ -154,7 +157,7 @@ static void no_interval_without_enough_rounds(void **state)
 		assert_int_equal(row_of(&question, 1, 0).verdict, n < 6 ? COMPARE_WITHHELD : COMPARE_SLOWER);
 	}
 	/* Whoever ends it when he likes what he sees has planned nothing. */
-	fed.data.interrupted = true;
+	fed.session.interrupted = true;
 	assert_int_equal(row_of(&question, 1, 0).verdict, COMPARE_WITHHELD);
 	assert_true(isinf(row_of(&question, 1, 0).low));
 }
@@ -187,6 +190,40 @@ static void a_command_is_described(void **state)
 	row = row_of(&question, 1, 0);
 	assert_true(row.median == 3 && row.min == 1 && row.max == 100 && row.n_outliers == 1);
 	assert_true(fabs(row.mean - 117.5 / 7) < 1e-12 && fabs(row.deviation - 36.717) < 0.01);
+}
+
+/* Commands that were measured at different times have medians, but no interval and no share of alpha. */
+static void other_sessions_are_not_judged(void **state)
+{
+	static char file[] = "x.json";
+	const struct compare_question question = { .alpha = 0.05, .threshold = 0.01 };
+	struct compare_session sessions[2];
+	struct compare_result result;
+	const struct compare_row *row;
+
+	(void)state;
+	feed(20, 1);
+	sessions[0] = sessions[1] = (struct compare_session){ .file = file, .by_chance = true, .n_rounds = 20 };
+	for (size_t i = 0; i < 40; i++)
+		fed.values[i] = i % 2 ? 3 : 2;
+	fed.data.sessions = sessions;
+	fed.data.n_sessions = 2;
+	fed.commands[1].session = 1;
+	compare_analyse(&fed.data, &question, &result);
+	row = &result.rows[1];
+	assert_true(row->compared && !row->n_pairs && row->change == 0.5 && isinf(row->low) && isnan(row->p));
+	assert_int_equal(row->verdict, COMPARE_WITHHELD);
+	assert_int_equal(result.n_rows, 0);
+	assert_int_equal(result.notes.n, 1);
+	compare_result_release(&result);
+
+	/* In one session, but all runs of a command before those of the next: the same. */
+	fed.commands[1].session = 0;
+	fed.data.n_sessions = 1;
+	sessions[0].by_chance = false;
+	assert_int_equal(row_of(&question, 1, 0).verdict, COMPARE_WITHHELD);
+	sessions[0].by_chance = true;
+	assert_int_equal(row_of(&question, 1, 0).verdict, COMPARE_SLOWER);
 }
 
 /* ---- noise ---- */
@@ -428,6 +465,7 @@ int main(void)
 		cmocka_unit_test(no_interval_without_enough_rounds),
 		cmocka_unit_test(rounds_that_were_not_measured),
 		cmocka_unit_test(a_command_is_described),
+		cmocka_unit_test(other_sessions_are_not_judged),
 		cmocka_unit_test(conditions_are_said),
 		cmocka_unit_test(equal_commands_seldom_look_different),
 		cmocka_unit_test(two_percent_are_found),
