@@ -308,8 +308,8 @@ void annotate_add_unknown(struct session *session, const char *name, struct str 
 	str_add_printable(out, name, strlen(name));
 	str_addc(out, '\'');
 	if (in)
-		str_addf(out, "; it was inlined, into %s among others\nannotate that one: pstat annotate %s", in->name,
-			 in->name);
+		str_addf(out, "; it was inlined into %s and maybe others\n"
+			 "annotate that function: pstat annotate %s", in->name, in->name);
 	else if (near_best(&near) && strcmp(near_best(&near), name) != 0) /* else a filter leaves it out */
 		str_addf(out, "\ndid you mean %s?", near_best(&near));
 }

@@ -87,7 +87,7 @@ static int refused(int code, const struct bpf_load_options *options, struct str 
 	case EPERM:
 	case EACCES:
 		return fail(err, -EPERM, "the kernel refuses BPF programs\n"
-			    "it takes root, or CAP_BPF and CAP_PERFMON, and no seccomp filter or lockdown against it");
+			    "it needs root, or CAP_BPF and CAP_PERFMON, and no seccomp filter or lockdown against it");
 	case ENOSYS:
 		return fail(err, code, "this kernel has no bpf(2), or a seccomp filter hides it");
 	case ENOMEM:
@@ -193,9 +193,9 @@ static int watch_switches(struct bpf_loaded *loaded, struct str *err)
 		return 0;
 	/* EINVAL: the program looks at more arguments than the tracepoint has. */
 	if (errno == EINVAL || errno == ENOENT)
-		return fail(err, -errno, "this kernel does not say how a thread leaves a CPU (Linux 5.18 or later "
+		return fail(err, -errno, "this kernel does not report how a thread leaves a CPU (Linux 5.18 or later "
 			    "does)");
-	return fail(err, -errno, "no BPF program can be put at the switches: %s", strerror(errno));
+	return fail(err, -errno, "no BPF program can be attached to context switches: %s", strerror(errno));
 }
 
 static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *options, struct str *err)

@@ -10,7 +10,7 @@
 static int left_out(struct str *err)
 {
 	return fail(err, -ENOSYS, "this pstat was built without libbpf, which loads BPF programs\n"
-		    "build it where libbpf's headers and clang are, or with WITH_LIBBPF=1");
+		    "build it with clang and libbpf's headers installed, or with WITH_LIBBPF=1");
 }
 
 int bpf_try(struct str *err)

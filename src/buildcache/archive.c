@@ -315,7 +315,7 @@ int cache_pack_add(struct cache_pack *pack, const struct cache_file *file, struc
 	if (fstat(file->fd, &st) || !S_ISREG(st.st_mode))
 		rc = fail(err, -EINVAL, "not a regular file");
 	else if (!add_name(&name, file->path, &file->id, file->kind))
-		rc = fail(err, -EINVAL, "its path is not one that an archive can have");
+		rc = fail(err, -EINVAL, "its path is not allowed in an archive");
 	else
 		rc = link_once(pack, file, err);
 	if (!rc)
@@ -369,7 +369,7 @@ static int write_recording(const char *path, int from, bool over, struct str *er
 		rc = destination_put(&beside, over, &why);
 	if (rc)
 		fail(err, rc, "%s",
-		     rc == -EEXIST ? "there is one of that name: -f writes over it, -o gives it another name" : why.s);
+		     rc == -EEXIST ? "a file of that name exists: -f overwrites it, -o gives it another name" : why.s);
 	destination_end(&beside);
 	str_release(&why);
 	return rc;
@@ -386,11 +386,11 @@ static int check_name(const char *name, struct str *err)
 
 	str_add_printable(&shown, name, strlen(name));
 	if (name[0] == '.')
-		rc = fail(err, -EINVAL, "a hidden file: -o gives it another name");
+		rc = fail(err, -EINVAL, "a hidden file: give another name with -o");
 	else if (name[0] == '-')
-		rc = fail(err, -EINVAL, "its name looks like an option: -o gives it another one");
+		rc = fail(err, -EINVAL, "its name looks like an option: give another name with -o");
 	else if (strcmp(shown.s, name) != 0)
-		rc = fail(err, -EINVAL, "its name can't be shown: -o gives it another one");
+		rc = fail(err, -EINVAL, "its name can't be shown: give another name with -o");
 	str_release(&shown);
 	return rc;
 }
@@ -404,7 +404,7 @@ static int check_over(const char *name, struct str *err)
 	if (fd >= 0)
 		close(fd);
 	return is_other ? fail(err, -EEXIST,
-		    "a file of its name is there, and is no recording: give another name with -o") : 0;
+		    "a file of its name exists and is not a recording: give another name with -o") : 0;
 }
 
 /* A folder of files that come one by one: perf.data.PID.new/data, ... --all there, and a header--> perf.data */
@@ -471,7 +471,7 @@ static int end_folder(struct archive_folder *folder, bool whole, struct str *err
 	else if (!folder->has_header)
 		rc = fail(err, -EINVAL, "a folder without a recording's header");
 	else if ((rc = destination_put(&folder->beside, false, &why)) != 0)
-		fail(err, rc, "%s", rc == -EEXIST ? "there is one of that name: -o gives it another name" : why.s);
+		fail(err, rc, "%s", rc == -EEXIST ? "a file of that name exists: give another name with -o" : why.s);
 	if (rc)
 		give_up_folder(folder);
 	else
@@ -499,7 +499,7 @@ static int take_recording(struct unpacked_recordings *recordings, const char *na
 	if (!rc && !output && recordings->force)
 		rc = check_over(name, err);
 	if (!rc && output && recordings->done.len)
-		rc = fail(err, -EEXIST, "a second recording, and -o names one place");
+		rc = fail(err, -EEXIST, "a second recording, but -o names one file");
 	if (!rc)
 		rc = write_recording(path, fd, recordings->force, err);
 	return rc ? rc : add_done(recordings, path);
@@ -512,7 +512,7 @@ static int take_part(struct unpacked_recordings *recordings, const char *folder,
 	int rc = output ? 0 : check_name(folder, err);
 
 	if (!rc && output && recordings->done.len)
-		rc = fail(err, -EEXIST, "a second recording, and -o names one place");
+		rc = fail(err, -EEXIST, "a second recording, but -o names one file");
 	return rc ? rc : add_to_folder(recordings, output ? output : folder, name, fd, err);
 }
 

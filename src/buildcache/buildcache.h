@@ -76,7 +76,7 @@ bool build_cache_use(struct build_cache *cache, const struct build_id *id, enum 
 struct cache_entry {
 	struct build_id id;
 	const char *path; /* of what it stands for, "/usr/bin/true", "[vdso]": raw bytes, until the next entry */
-	unsigned kinds; /* 1 << CACHE_ELF ...; 0: its link leads to nothing that can be used */
+	unsigned kinds; /* 1 << CACHE_ELF ...; 0: its link is broken that can be used */
 	uint64_t bytes; /* on disk, all files of the entry; also what it shares with the file it was linked from */
 	int64_t used_ns; /* when it was added or last wanted by a recording, of CLOCK_REALTIME */
 	bool removable; /* build_cache_shrink may remove it */

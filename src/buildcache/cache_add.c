@@ -294,7 +294,7 @@ static int add_once(struct cache_addition *add, struct str *err)
 	if (is_there(add))
 		return 0;
 	if (add->place.file)
-		return fail(err, -EEXIST, "an older perf has made a file where its folder would be");
+		return fail(err, -EEXIST, "an older perf created a file at the path of its folder");
 	rc = write_beside(add, err);
 	if (!rc && renameat(add->place.folder, add->name, add->place.folder, name))
 		rc = errno == ENOENT ? -EAGAIN : fail(err, -errno, "%s", strerror(errno));
@@ -316,7 +316,7 @@ static int check(struct cache_addition *add, struct str *err)
 	if (!S_ISREG(add->stat.st_mode))
 		return fail(err, -EINVAL, "not a regular file");
 	if ((uint64_t)add->stat.st_size > ELF_FOREIGN_BYTES_MAX)
-		return fail(err, -EFBIG, "larger than the 4 GiB that are kept of one file");
+		return fail(err, -EFBIG, "larger than the limit of 4 GiB for one file");
 	return cache_verify(file->fd, &file->id, file->kind, err);
 }
 
@@ -330,7 +330,7 @@ int build_cache_add(struct build_cache *cache, const struct cache_file *file, ui
 	for (int i = 0; rc == -EAGAIN && i < CACHE_RACES_MAX; i++)
 		rc = add_once(&add, err);
 	if (rc == -EAGAIN)
-		fail(err, 0, "others remove it as fast as it is added");
+		fail(err, 0, "other processes remove it as soon as it is added");
 	if (rc)
 		undo(&add);
 	cache_place_close(&add.place);

@@ -154,7 +154,7 @@ int cache_place_open(const struct build_cache *cache, const char *hex, struct ca
 		return 0;
 	if (rc == -EPERM)
 		return fail(err, -EPERM, "%s: a folder of another user", place->at);
-	return fail(err, -ESTALE, "%s: %s", place->at, rc == -ENOENT ? "its link leads to nothing" : strerror(-rc));
+	return fail(err, -ESTALE, "%s: %s", place->at, rc == -ENOENT ? "its link is broken" : strerror(-rc));
 }
 
 void cache_place_close(struct cache_place *place)

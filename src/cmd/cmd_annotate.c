@@ -262,7 +262,7 @@ static bool can_disassemble(struct annotate_run *run)
 
 	if (code == -ENOSYS)
 		message_error("annotate: this pstat was built without capstone, which disassembles\n"
-			      "build it where capstone's headers are, or with WITH_CAPSTONE=1");
+			      "build it with capstone's headers installed, or with WITH_CAPSTONE=1");
 	else if (code)
 		message_error("annotate: %s", why.s);
 	if (code)

@@ -135,7 +135,7 @@ static int begin_archive(struct archive_packing *make, struct str *err)
 
 	if (is_stdout(make)) {
 		make->fd = STDOUT_FILENO;
-		return isatty(make->fd) ? fail(err, -EINVAL, "an archive is nothing for a terminal") : 0;
+		return isatty(make->fd) ? fail(err, -EINVAL, "an archive cannot be written to a terminal") : 0;
 	}
 	if (!stat(make->reader.path, &recording) && !stat(make->path, &there) &&
 	    recording.st_ino == there.st_ino && recording.st_dev == there.st_dev)
@@ -214,7 +214,7 @@ static int pack_dso(struct archive_packing *make, struct cache_pack *pack, const
 		str_release(&why);
 	}
 	if (rc == -EINVAL) {
-		miss(make, dso, "its path is not one that an archive can have");
+		miss(make, dso, "its path is not allowed in an archive");
 		return 0;
 	}
 	make->n_entries += make->n_files > before;
@@ -342,11 +342,11 @@ static int read_recording(struct archive_packing *make, struct str *err)
 
 	make->is_folder = !stat(make->reader.path, &st) && S_ISDIR(st.st_mode);
 	if (make->options->all && !strcmp(make->reader.path, "-"))
-		rc = fail(err, -EINVAL, "--all takes a recording that is a file or a folder, not a pipe");
+		rc = fail(err, -EINVAL, "--all needs a recording that is a file or a folder, not a pipe");
 	if (!rc)
 		rc = archive_files_new(&make->files, &make->reader, &options, step_reading, make, err);
 	if (!rc && !archive_files_count(make->files))
-		rc = fail(err, -ENOENT, "no sample is in a file that has names: there is nothing to pack");
+		rc = fail(err, -ENOENT, "no file with names has samples: there is nothing to pack");
 	return rc;
 }
 
@@ -375,7 +375,7 @@ static int tell_packed(const struct archive_packing *make)
 	if (is_stdout(make))
 		return 0;
 	str_add_printable(&text, make->path, strlen(make->path));
-	str_addf(&text, ": %s%zu file%s with symbols\nwhere it is to be reported: pstat archive --unpack ",
+	str_addf(&text, ": %s%zu file%s with symbols\nto report on another machine, run there: pstat archive --unpack ",
 		 make->options->all ? "the recording and " : "", make->n_entries, make->n_entries == 1 ? "" : "s");
 	str_add_printable(&text, make->path, strlen(make->path));
 	str_addc(&text, '\n');
@@ -682,7 +682,7 @@ static int put_into_recording(const struct archive_options *options)
 		return fail_with(path, strerror(errno));
 	/* Whoever put it there gets what goes into it. */
 	if (!options->force && !fstat(fd, &st) && st.st_uid != geteuid()) {
-		str_addf(&why, "it is user %u's, who would get the names of files that only you may read\n"
+		str_addf(&why, "it belongs to user %u, who would get the names of files that only you may read\n"
 			 "use -f to write them anyway", (unsigned)st.st_uid);
 		fail_with(path, why.s);
 	} else if (!recording_symbols_put(fd, path, &how, options->stop)) {
@@ -706,7 +706,7 @@ int cmd_archive(const struct command *self, int argc, char **argv, const struct 
 	if (first < argc)
 		options.input = argv[first];
 	if (options.all && options.unpack)
-		return bad_usage("archive: --all packs, and --unpack unpacks whatever is there: one of them");
+		return bad_usage("archive: --all packs, and --unpack unpacks: give one of them");
 	if (options.into_recording && (options.all || options.unpack || options.output))
 		return bad_usage("archive: --into-recording makes no archive: -o, --all and --unpack don't go with it");
 	if (!options.unpack && !options.into_recording)

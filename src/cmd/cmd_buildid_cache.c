@@ -435,7 +435,7 @@ static int list_entries(struct build_cache *cache, const struct kern *kern, bool
 		struct note_list notes = { 0 };
 
 		note_add(&notes, false, "pstat buildid-cache -l -v",
-			 "%zu more in %s: their files have gone, were replaced or have no path", listing.n_others,
+			 "%zu more in %s: their files were removed or replaced, or have no path", listing.n_others,
 			 build_cache_dir(cache));
 		message_notes(&notes, 0, false);
 		note_list_release(&notes);

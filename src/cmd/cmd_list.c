@@ -594,7 +594,7 @@ static void add_near(const char *word, const struct host_paths *host, struct str
 	if (names.n)
 		str_addc(out, '?');
 	else
-		str_addf(out, "'pstat list%s' shows what there is", names.word.event ? " tracepoint" : "");
+		str_addf(out, "'pstat list%s' shows all names", names.word.event ? " tracepoint" : "");
 }
 
 /* ---- one line ---- */

@@ -174,7 +174,7 @@ static void note_stacks_left_out(struct profile_run *run)
 
 	if (n)
 		note_add(&run->profile->session.notes, false, "raise --stack-storage-size",
-			 "stacks: %" PRIu64 " samples are of other stacks than the first %u, and not in the output", n,
+			 "stacks: %" PRIu64 " samples are left out: their stacks are not among the first %u", n,
 			 run->words->stacks_max);
 }
 
@@ -188,7 +188,7 @@ static void add_counting(struct profile_run *run, const struct bpf_totals *total
 		if (totals->lost[i])
 			note_add(&run->profile->session.notes, false,
 				 i <= BPF_LOST_CELLS_FULL ? "raise --stack-storage-size" : NULL,
-				 "%" PRIu64 " samples are in no cell: %s", totals->lost[i], bpf_loss_words(i));
+				 "%" PRIu64 " samples were not counted: %s", totals->lost[i], bpf_loss_words(i));
 	}
 	str_addf(out, "[ BPF: %" PRIu64 " runs of the program, %" PRIu64 " in %" PRIu64 " cells, %" PRIu64
 		 " lost, %.1f MB of maps in the kernel ]\n", totals->runs, totals->samples, totals->cells, lost,
@@ -303,7 +303,7 @@ static void begin_counting(struct profile_run *run, struct profile_words *words)
 
 		if (remedy)
 			*remedy++ = '\0';
-		note_add(&run->live.notes, false, remedy, "samples come by rings: %s", err.s);
+		note_add(&run->live.notes, false, remedy, "samples are read from rings: %s", err.s);
 	} else {
 		run->live.counting = run->counting;
 		plan->sampling.has_clockid = true;

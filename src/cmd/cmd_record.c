@@ -104,11 +104,11 @@ static const struct chain_row {
 	[CHAIN_NO_INFO] = { CHAINS_BROKEN, "in code without tables",
 			    "code without tables needs frame pointers, or the debug file that has them" },
 	[CHAIN_MADE] = { CHAINS_BROKEN, "in code made at run time",
-			 "have the compiler at run time keep frame pointers (java -XX:+PreserveFramePointer, "
+			 "let the run-time compiler keep frame pointers (java -XX:+PreserveFramePointer, "
 			 "python -X perf), or record copies, --call-graph dwarf,raw, if its dump (jit-PID.dump) comes "
 			 "late (python -X perf_jit)" },
-	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files out of reach or written over",
-			    "unreadable files need a user who may read them" },
+	[CHAIN_NO_FILE] = { CHAINS_BROKEN, "in files that are unreadable or overwritten",
+			    "to read unreadable files, record as a user who may" },
 	[CHAIN_NOT_64] = { CHAINS_BROKEN, "of 32-bit programs", NULL },
 	[CHAIN_STRAY] = { CHAINS_BROKEN, "where there is no code", NULL },
 	[CHAIN_BROKEN] = { CHAINS_BROKEN, NULL, NULL },
@@ -210,14 +210,15 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 	if (n > 1)
 		add_events(out, totals);
 	if (totals->strange)
-		str_addf(out, "  %" PRIu64 " of no event: somebody else samples the same software events, and the "
-			 "kernel mixes them up; with one of them alone all are known\n", totals->strange);
+		str_addf(out, "  %" PRIu64 " of no event: another user samples the same software events, and the "
+			 "kernel mixes them up; record one of these events alone to keep all samples\n",
+			 totals->strange);
 	add_chains(out, totals);
 	if (totals->has_off_cpu)
 		message_add_waits(out, &totals->off_cpu, &words->plan.sampling);
 	if (totals->dropped || totals->cut)
-		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: what takes the records was too slow; "
-			 "--buffer-size bridges longer pauses\n", totals->dropped, totals->cut);
+		str_addf(out, "  %" PRIu64 " dropped, %" PRIu64 " cut: the disk or reader was too slow; a "
+			 "larger --buffer-size covers longer pauses\n", totals->dropped, totals->cut);
 	if (totals->lost > totals->dropped)
 		str_add(out, "  larger rings (-m 4M), a lower rate (-F) or shorter callchains lose less\n");
 }
@@ -256,7 +257,7 @@ static void on_opened(void *data, const struct counter_set *set)
 
 	print_notes(session);
 	if (session->progress && session->words->whole_machine && !session->words->plan.duration_ns)
-		message_error("nothing is named to record, so the whole machine is; Ctrl-C ends it");
+		message_error("no command or task is given: recording the whole machine; Ctrl-C ends it");
 	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
 		message_counter(&set->v[i]);
 }
@@ -292,7 +293,7 @@ static void on_cache_progress(void *data, double part)
 	struct record_session *session = data;
 
 	if (!session->cache_progress.begun_ns)
-		progress_init(&session->cache_progress, "keeping the files that had samples", session->progress);
+		progress_init(&session->cache_progress, "copying sampled files into the cache", session->progress);
 	progress_step(&session->cache_progress, NULL, part);
 }
 

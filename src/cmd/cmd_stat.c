@@ -55,7 +55,7 @@ static void on_opened(void *data, const struct counter_set *set)
 	print_notes(session);
 	if (session->words->whole_machine && !session->words->plan.duration_ns && notes_are_wanted(session) &&
 	    isatty(STDERR_FILENO))
-		message_error("nothing is named to count, so the whole machine is; Ctrl-C ends it");
+		message_error("no command or task is given: counting the whole machine; Ctrl-C ends it");
 	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
 		message_counter(&set->v[i]);
 }

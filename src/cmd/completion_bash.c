@@ -34,7 +34,7 @@ static const char script[] =
 	"\t\t\"$function\" \"${COMP_WORDS[0]}\" \"$2\" \"$3\"\n"
 	"\tfi\n"
 	"}\n"
-	"# What stands on the lines of $1 is offered, as it is.\n"
+	"# The lines of $1 are offered unchanged.\n"
 	"_pstat_lines()\n"
 	"{\n"
 	"\tlocal line\n"

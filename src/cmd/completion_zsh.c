@@ -17,7 +17,7 @@ static const char script[] =
 	"\twhole=()\n"
 	"\tkind=$answer[1] kept=${answer[2]-}\n"
 	"\tanswer=(\"${(@)answer[3,-1]}\")\n"
-	"\t# name:help, a colon in a name behind a backslash\n"
+	"\t# name:help; a colon in a name has a backslash before it\n"
 	"\tfor line in $answer; do\n"
 	"\t\tname=${line%%$'\\t'*}\n"
 	"\t\tline=${name//:/\\\\:}:${line#*$'\\t'}\n"

@@ -125,7 +125,7 @@ const struct option_row diff_options[] = {
 	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
 	{ OPTION_FLAG, 'f', "force", NULL, "use JIT maps and dumps of any owner",
 	  SAMPLE(session.sym.force) },
-	{ OPTION_REFUSED, 0, "cycles-hist", NULL, .help = "--compute cycles is not there" },
+	{ OPTION_REFUSED, 0, "cycles-hist", NULL, .help = "--compute cycles is not available" },
 	{ OPTION_REFUSED, 0, "stream", NULL,
 	  .help = "chains of branch records are not compared" },
 	{ .kind = OPTION_END, .more = name_options },

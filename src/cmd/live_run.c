@@ -46,10 +46,10 @@ static int on_attach(void *data, const struct counter_set *set, struct str *err)
 
 	/* Waits are not joined by the recorder then, so that nothing can take the place of the program. */
 	if (code == -ENOTSUP && run->plan->sampling.waits_counted)
-		str_add(err, "\nwithout --engine bpf waits come by rings");
+		str_add(err, "\nwithout --engine bpf, waits are read from rings");
 	if (code != -ENOTSUP || run->plan->sampling.waits_counted)
 		return code;
-	note_add(&run->notes, false, NULL, "samples come by rings: %s", err->s);
+	note_add(&run->notes, false, NULL, "samples are read from rings: %s", err->s);
 	str_reset(err);
 	run->counting = NULL;
 	return 0;

@@ -177,7 +177,7 @@ void message_add_waits(struct str *out, const struct off_cpu_totals *off, const 
 		str_addf(out, "; %" PRIu64 " without a stack", off->no_stack);
 	str_addc(out, '\n');
 	if (off->slept && sampling->wakers)
-		str_addf(out, "  %" PRIu64 " of %" PRIu64 " that were over and not preempted: what ended them is "
+		str_addf(out, "  %" PRIu64 " of %" PRIu64 " waits that ended and were not preemptions: their waker is "
 			 "recorded\n", off->woken, off->slept);
 	if (off->short_waits)
 		str_addf(out, "  %" PRIu64 " shorter than %" PRIu64 " ms left out, %.3f s; --off-cpu-thresh 0 keeps "

@@ -106,13 +106,14 @@ static void count_output(struct profile_spool *spool, int code, size_t n_bytes, 
 {
 	if (code) {
 		if (!spool->n_failed_now)
-			message_error("%s; measuring goes on", why);
+			message_error("%s; measuring continues", why);
 		spool->n_failed++;
 		spool->n_failed_now++;
 		return;
 	}
 	if (spool->n_failed_now)
-		message_error("%s: files are written again; %" PRIu64 " could not be", spool->folder.options.path,
+		message_error("%s: files can be written again; %" PRIu64 " could not be written",
+			      spool->folder.options.path,
 			      spool->n_failed_now);
 	spool->n_failed_now = 0;
 	spool->n_files++;

@@ -468,7 +468,7 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 0, "buildid-mmap", NULL, "let the kernel record build-ids with the maps",
 	  SAMPLING(build_id) },
 
-	{ .kind = OPTION_GROUP, .help = "What to keep of the files that ran" },
+	{ .kind = OPTION_GROUP, .help = "Which files to keep" },
 	{ OPTION_FLAG, 'N', "no-buildid-cache", NULL, "do not copy sampled files into the cache", PLAN(cache),
 	  .off = true },
 	{ OPTION_CALL, 0, "buildid-cache-size", "size",

@@ -56,9 +56,9 @@ int recording_open(struct reader *reader, const char *named, struct str *err)
 		await_pipe();
 	rc = reader_open(reader, named ? named : piped ? "-" : default_name, err);
 	if (rc == -ENOENT && !named && !piped)
-		str_addf(err, "\npstat record makes it; -i names another recording");
+		str_addf(err, "\nmake one with pstat record, or name another recording with -i");
 	if (rc && piped)
-		str_addf(err, "\nstandard input is a pipe, so it was read; -i names a file, such as -i %s",
+		str_addf(err, "\nstandard input is a pipe, so it was read; to read a file, use -i, such as -i %s",
 			 default_name);
 	return rc;
 }

@@ -33,8 +33,8 @@ static int take_separator(void *target, const char *argument, struct str *err)
 	if (!argument[0])
 		return fail(err, -EINVAL, "--field-separator: an empty separator does not separate fields");
 	if (strpbrk(argument, "\"\n\r"))
-		return fail(err, -EINVAL, "--field-separator: a quote or the end of a line in it: fields could not "
-					  "be told apart, as text in them is quoted");
+		return fail(err, -EINVAL, "--field-separator: it has a quote or a newline, which fields may contain "
+					  "in quotes");
 	words->style.separator = strcmp(argument, "\\t") ? argument : "\t";
 	return 0;
 }

@@ -17,29 +17,29 @@
 static int check_options(const struct pstat_open_options *options, struct str *err)
 {
 	if (options->target < PSTAT_SELF || options->target > PSTAT_CPUS)
-		return fail(err, -EINVAL, "there is no target of number %d", (int)options->target);
+		return fail(err, -EINVAL, "there is no target with number %d", (int)options->target);
 	if (options->target == PSTAT_SELF && options->n_ids)
-		return fail(err, -EINVAL, "the calling thread is one: it takes no ids");
+		return fail(err, -EINVAL, "ids cannot be given for the calling thread");
 	if ((options->target == PSTAT_TID || options->target == PSTAT_PID) && !options->n_ids)
 		return fail(err, -EINVAL, "no threads or processes are given");
 	if (options->n_ids && !options->ids)
-		return fail(err, -EINVAL, "ids are announced, and there are none");
+		return fail(err, -EINVAL, "n_ids is not 0, but ids is NULL");
 	if (options->cgroup && options->target != PSTAT_CPUS)
-		return fail(err, -EINVAL, "a control group is counted on CPUs: the target has to be PSTAT_CPUS");
+		return fail(err, -EINVAL, "a control group is counted on CPUs: the target must be PSTAT_CPUS");
 	if (options->n_cpus && !options->cpus)
-		return fail(err, -EINVAL, "CPUs are announced, and there are none");
+		return fail(err, -EINVAL, "n_cpus is not 0, but cpus is NULL");
 	if (options->n_cpus && options->target == PSTAT_CPUS)
 		return fail(err, -EINVAL, "the CPUs of the target PSTAT_CPUS are its ids");
 	if (options->by_cgroup_fd && options->cgroup)
 		return fail(err, -EINVAL, "a control group is given by name or by descriptor, not both");
 	if (options->by_cgroup_fd && options->target != PSTAT_CPUS)
-		return fail(err, -EINVAL, "a control group is counted on CPUs: the target has to be PSTAT_CPUS");
+		return fail(err, -EINVAL, "a control group is counted on CPUs: the target must be PSTAT_CPUS");
 	if (options->enabled && options->enable_on_exec)
 		return fail(err, -EINVAL, "counting begins when opened or at exec, not both");
 	if (options->enable_on_exec && options->target == PSTAT_CPUS)
-		return fail(err, -EINVAL, "a CPU makes no exec");
+		return fail(err, -EINVAL, "enable_on_exec needs a task, not CPUs");
 	if (options->user_read && options->target != PSTAT_SELF)
-		return fail(err, -EINVAL, "values come without system calls only for the calling thread");
+		return fail(err, -EINVAL, "user_read needs the calling thread as its target");
 	return 0;
 }
 
@@ -103,7 +103,8 @@ static int cgroup_name(const struct pstat_open_options *options, const struct ke
 		free(below);
 	} else if (options->by_cgroup_fd) {
 		str_release(&root);
-		return fail(err, -EINVAL, "'%s' is no folder of a control group that perf events follow", name->s);
+		return fail(err, -EINVAL, "'%s' is not the folder of a control group that perf events can use",
+			    name->s);
 	}
 	str_release(&root);
 	return 0;

@@ -150,7 +150,7 @@ static int make_group(struct event_list *list, const struct events_change *chang
 		if (list->v[i].leader != i || list->v[i].n_members != 1)
 			return fail(err, -EINVAL, "'%s' is in a group already", list->v[i].name);
 		if (list->v[i].kind != EVENT_KERNEL)
-			return fail(err, -EINVAL, "'%s' can be in no group: the kernel does not count it",
+			return fail(err, -EINVAL, "'%s' cannot be in a group: the kernel does not count it",
 				    list->v[i].name);
 	}
 	for (size_t i = first; i < first + change->n; i++)
@@ -174,7 +174,7 @@ static int set_filter(struct event_list *list, const struct events_change *chang
 		return fail(err, -EINVAL, "there are %zu events: no number %zu", list->n, change->index);
 	event = &list->v[change->index];
 	if (event->attr.type != PERF_TYPE_TRACEPOINT)
-		return fail(err, -EINVAL, "'%s' takes no filter: it is no tracepoint", event->name);
+		return fail(err, -EINVAL, "'%s' cannot have a filter: it is not a tracepoint", event->name);
 	free(event->filter);
 	event->filter = change->text ? xstrdup(change->text) : NULL;
 	return 0;

@@ -55,7 +55,7 @@ static int known_body(void *data, struct str *err)
 	int rc;
 
 	if (call->topic && !event_topic_find(call->topic))
-		return fail(err, -ENOENT, "there is no topic of events of that name");
+		return fail(err, -ENOENT, "there is no topic of events with that name");
 	known = xcalloc(1, sizeof(*known));
 	rc = event_walk(call->topic, call->glob, &lib_kern.host, add_known, known, err);
 	if (rc < 0) {

@@ -122,7 +122,7 @@ static int field_body(void *data, struct str *err)
 	int rc;
 
 	if (!event->tracepoint)
-		return fail(err, -EINVAL, "'%s' has no fields: it is no tracepoint", event->name);
+		return fail(err, -EINVAL, "'%s' has no fields: it is not a tracepoint", event->name);
 	rc = event_field_find(event, &lib_kern.host, call->name, &field);
 	if (rc == -ENOENT)
 		return fail(err, rc, "%s has no field '%s'", event->name, call->name);

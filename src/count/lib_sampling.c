@@ -57,11 +57,11 @@ static int check_options(const struct event_list *events, const struct pstat_sam
 	for (size_t i = 0; i < ARRAY_SIZE(tracks); i++)
 		known |= tracks[i].bit;
 	if (options->track & ~known)
-		return fail(err, -EINVAL, "track has bits that mean nothing: %#x", options->track & ~known);
+		return fail(err, -EINVAL, "track has unknown bits: %#x", options->track & ~known);
 	if (options->period && options->frequency)
-		return fail(err, -EINVAL, "samples come by period or by frequency, not both");
+		return fail(err, -EINVAL, "give a period or a frequency, not both");
 	if (options->wakeup_bytes && options->wakeup_events)
-		return fail(err, -EINVAL, "the reader is woken by bytes or by events, not both");
+		return fail(err, -EINVAL, "give wakeup_bytes or wakeup_events, not both");
 	if (!events->n)
 		return fail(err, -EINVAL, "there are no events");
 	return 0;

@@ -321,7 +321,8 @@ static int lose_track(struct record_feed *feed)
 	size_t left = feed->ready - feed->used;
 
 	str_reset(&feed->why);
-	str_addf(&feed->why, "%zu bytes in the ring of CPU %d begin with no record", left, ring_in_turn(feed)->cpu);
+	str_addf(&feed->why, "%zu bytes in the ring of CPU %d do not begin with a record", left,
+		 ring_in_turn(feed)->cpu);
 	give_back(feed, left);
 	feed->broken++;
 	return -EBADMSG;

@@ -343,7 +343,7 @@ static uint64_t data_end(struct reader *reader, const struct file_header *header
 	if (data->size > size - data->offset) {
 		str_addf(&reader->missing,
 			 "the file ends at %#llx: %llu of %llu bytes of data and "
-			 "all that follows are missing",
+			 "everything after it are missing",
 			 (ull)size, (ull)(data->size - (size - data->offset)), (ull)data->size);
 		return size;
 	}

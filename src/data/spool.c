@@ -19,7 +19,7 @@ static int open_nameless(struct str *err)
 	int fd = destination_create_nameless(NULL, &why);
 
 	if (fd < 0)
-		fail(err, fd, "no file can be made for a recording that comes through a pipe: %s\n"
+		fail(err, fd, "cannot create a temporary file for the recording from a pipe: %s\n"
 		     "give its file name with -i", why.s);
 	str_release(&why);
 	return fd;

@@ -300,7 +300,7 @@ static int stream_end(struct stream *s, int rc)
 static int size_fail(struct stream *s, const struct record *r, struct str *err)
 {
 	return stream_end(s, record_fail(r, err, -EINVAL,
-					 "its size is %u, at least %d is possible; what follows "
+					 "its size is %u, less than the minimum of %d; the rest "
 					 "cannot be read",
 					 r->size, RECORD_HEADER_BYTES));
 }
@@ -478,7 +478,7 @@ int stream_next(struct stream *s, bool swap, struct record *r, struct str *missi
 	}
 	if (s->skip && !source_pass(s, s->skip)) {
 		str_addf(missing,
-			 "at offset %#llx: data that belongs to the record before is cut off",
+			 "at offset %#llx: the data of the previous record is cut off",
 			 (unsigned long long)s->pos);
 		return stream_end(s, 0);
 	}

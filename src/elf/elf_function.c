@@ -191,11 +191,11 @@ static int search_file(struct search *s, const char *path, struct elf_function *
 			    s->name);
 	if (ELF64_ST_TYPE(s->best.st_info) == STT_GNU_IFUNC)
 		return fail(err, -ENOEXEC,
-			    "%s has several codes of '%s', one of which is chosen when a program starts: name that one",
+			    "%s has several versions of '%s', and one is chosen when a program starts: name that one",
 			    path, s->name);
 	out->size_bytes = s->best.st_size;
 	if (!executable_offset(s->file, s->best.st_value, &out->offset))
-		return fail(err, -ENOEXEC, "%s: '%s' lies in no executable part of the file", path,
+		return fail(err, -ENOEXEC, "%s: '%s' is not in an executable part of the file", path,
 			    s->name);
 	return 0;
 }

@@ -69,7 +69,7 @@ int branch_filter_parse(const char *text, uint64_t *filter, struct str *err)
 		if (!bits) {
 			str_add(err, "branch filter '");
 			str_add_printable(err, at, len);
-			str_add(err, "': there is none of this name");
+			str_add(err, "': there is no kind of branch with this name");
 			if (near_best(&near))
 				str_addf(err, "\ndid you mean '%s'?", near_best(&near));
 			return -EINVAL;

@@ -126,7 +126,7 @@ static void suggest(struct event_parse *p, const char *word)
 	if (best)
 		str_addf(&p->error->hint, "did you mean '%s'?", best);
 	else
-		str_add(&p->error->hint, "'pstat list' shows what there is");
+		str_add(&p->error->hint, "'pstat list' shows all events");
 	str_release(&unread);
 }
 
@@ -162,7 +162,7 @@ static void note_tracepoint_modes(struct event_parse *p, const struct event *eve
 {
 	if (event->attr.type == PERF_TYPE_TRACEPOINT && event->attr.exclude_kernel)
 		note_add(&p->list->notes, false, NULL,
-			 "%s: a tracepoint fires in the kernel, which its modifiers leave out: 0, unless it "
+			 "%s: a tracepoint fires in the kernel, which its modifiers exclude: 0, unless it "
 			 "has the registers of user mode (syscalls:*, uprobes)", event->name);
 }
 

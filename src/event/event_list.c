@@ -157,7 +157,7 @@ void event_list_only_user(struct event_list *list)
 	}
 	if (left.len)
 		note_add(&list->notes, false, NULL,
-			 "--all-user leaves %s as they are: they happen in the kernel alone", left.s);
+			 "--all-user does not change %s: they happen only in the kernel", left.s);
 	str_release(&left);
 }
 

@@ -26,7 +26,7 @@ struct named_event {
 /* To add one: a row, a row in tests/unit/test_event.c. The configs are enum perf_hw_id. */
 static const struct named_event hw_events[] = {
 	{ "cpu-cycles", "cycles", PERF_COUNT_HW_CPU_CYCLES,
-	  "core clock cycles, at whatever speed the core runs" },
+	  "core clock cycles, at any speed of the core" },
 	{ "instructions", "", PERF_COUNT_HW_INSTRUCTIONS, "instructions retired" },
 	{ "cache-references", "", PERF_COUNT_HW_CACHE_REFERENCES,
 	  "accesses that reached the last-level cache" },
@@ -37,7 +37,7 @@ static const struct named_event hw_events[] = {
 	{ "stalled-cycles-frontend", "idle-cycles-frontend", PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
 	  "cycles in which no instruction could be fetched or issued" },
 	{ "stalled-cycles-backend", "idle-cycles-backend", PERF_COUNT_HW_STALLED_CYCLES_BACKEND,
-	  "cycles in which nothing could retire for want of resources" },
+	  "cycles in which nothing could retire for lack of resources" },
 	{ "ref-cycles", "", PERF_COUNT_HW_REF_CPU_CYCLES, "cycles of a clock of constant speed" },
 };
 

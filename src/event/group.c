@@ -223,7 +223,7 @@ static void note_split(const struct regroup *r, struct event_list *list, size_t 
 	}
 	if (n_pmus > 1 && !split_is_natural(r, list, first))
 		note_add(&list->notes, false, NULL,
-			 "group %s%s%ssplit: its events are on several units (%s), which count apart",
+			 "group %s%s%ssplit: its events are on several units (%s), which count separately",
 			 group->name ? "'" : "", group->name ? group->name : "",
 			 group->name ? "' " : "", pmus.s);
 	str_release(&pmus);

@@ -247,7 +247,7 @@ int event_apply_group_modifiers(struct event_parse *p, const char *letters, size
 	if ((set.bits & MOD_MODES) && !(set.bits & MOD_KERNEL) && !event->user_excludes &&
 	    event_is_kernel_only(event))
 		note_add(&p->list->notes, false, NULL,
-			 "%s: counted whatever its group's modifiers say: it happens in the kernel alone",
+			 "%s: its group's modifiers do not apply: it happens only in the kernel",
 			 event->name);
 	else
 		apply_modes(event, set.bits);

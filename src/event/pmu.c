@@ -114,7 +114,7 @@ static int take_side_files(struct event_parse *p, const struct pmu_alias *alias,
 {
 	if ((alias->has_scale && t->has_scale) || (*alias->unit && t->has_unit))
 		return spec_fail(p->error, -EINVAL, pos,
-				 "%s: another event here has brought a unit or a scale already",
+				 "%s: another event in this list already has a unit or a scale",
 				 alias->name);
 	if (alias->has_scale)
 		event->scale = alias->scale;

@@ -39,7 +39,7 @@ static void note_no_code(struct event_parse *p, const struct event *event)
 	if (elf_offset_is_code(event->probe_path, event->attr.config2))
 		return;
 	str_add_printable(&path, event->probe_path, strlen(event->probe_path));
-	note_add(&p->list->notes, false, NULL, "%s: it will be 0: offset 0x%llx is in no part of %s that is executed",
+	note_add(&p->list->notes, false, NULL, "%s: it will be 0: offset 0x%llx is not in an executable part of %s",
 		 event->name, (unsigned long long)event->attr.config2, path.s);
 	str_release(&path);
 }

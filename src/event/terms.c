@@ -209,7 +209,7 @@ static int refuse_ratio(struct event_parse *p, const struct spec_term *term)
 				 "%s needs a number above 0, and '%s' is not one", term->name,
 				 term->value);
 	return spec_fail(p->error, -ENOTSUP, term->name_pos,
-			 "%s: pstat does not set up the reloading of counters that it stands for: "
+			 "%s: pstat does not reload counters in this way: "
 			 "give a period", term->name);
 }
 

@@ -10,7 +10,7 @@ static int left_out(struct str *err)
 {
 	return fail(err, -ENOSYS,
 		    "this pstat was built without libsqlite3, which writes databases\n"
-		    "build it where sqlite3's headers are, or with WITH_SQLITE=1");
+		    "build it with sqlite3's headers installed, or with WITH_SQLITE=1");
 }
 
 int db_try(struct str *err)

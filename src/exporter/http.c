@@ -439,7 +439,7 @@ static int parse_place(const char *text, union socket_place *place, socklen_t *s
 		return 0;
 	fail(err, 0, "--listen: '");
 	str_add_printable(err, text, strlen(text));
-	str_add(err, "' is no numeric address and port, like 127.0.0.1:9101 or [::]:9101");
+	str_add(err, "' is not a numeric address and port, like 127.0.0.1:9101 or [::]:9101");
 	return -EINVAL;
 }
 

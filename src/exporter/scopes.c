@@ -258,7 +258,7 @@ static int add_scope(struct exporter *exporter, const char *cgroup, struct str *
 		return 0;
 	if (!find_folder(exporter, cgroup, &folder)) {
 		note_add(exporter->plan.notes, false, NULL,
-			 "cgroup '%s': it is not there; it is counted from when it comes", cgroup);
+			 "cgroup '%s': it does not exist yet; it is counted when it appears", cgroup);
 		return 0;
 	}
 	scope = scope_new(&exporter->plan, cgroup, err);
@@ -308,10 +308,10 @@ static int check_events(const struct exporter_plan *plan, struct str *err)
 		const struct event *event = &plan->events->v[i];
 
 		if (event->kind != EVENT_KERNEL)
-			return fail(err, -EINVAL, "%s: it is measured of a command, and an exporter has none",
+			return fail(err, -EINVAL, "%s: it is measured for a command, and an exporter has none",
 				    event->name);
 		if (event->snapshot)
-			return fail(err, -EINVAL, "%s: it is a level; what is exported are counts, which grow",
+			return fail(err, -EINVAL, "%s: it is a level, not a count that grows",
 				    event->name);
 		if (event->cgroup && plan->each_cgroup)
 			return fail(err, -EINVAL, "--cgroup and --for-each-cgroup: give one of them");

@@ -540,8 +540,8 @@ void diff_add_basis(const struct diff *diff, struct str *out)
 			 diff->sides[0].n, diff->sides[1].n);
 	if (samples)
 		str_addf(out,
-			 "%sBounds and verdicts (%g %%) are of sampling noise alone: what else differs from run to run "
-			 "takes three recordings a side.",
+			 "%sBounds and verdicts (%g %%) cover sampling noise only: other differences between runs "
+			 "need three recordings per side.",
 			 runs ? " " : "", percent);
 }
 
@@ -575,8 +575,8 @@ static void add_head(const struct diff_lines *lines, struct output *output)
 	add_files(lines->diff, out);
 	str_add(out, "# ");
 	diff_add_basis(lines->diff, out);
-	str_add(out, "\n# Bounds are those of a row by itself. \"maybe\": they leave out 0, "
-		     "but among so many rows chance explains it.\n#\n");
+	str_add(out, "\n# Bounds are for each row alone. \"maybe\": they do not include 0, "
+		     "but with this many rows chance explains it.\n#\n");
 	add_head_line(lines, false, out);
 	if (lines->look->separator)
 		return;

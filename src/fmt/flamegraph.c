@@ -598,7 +598,7 @@ static void add_difference(struct str *text, const struct stack_node_diff *diff)
 		 100 * diff->now, 100 * diff->change.difference, 100 * diff->change.low, 100 * diff->change.high);
 	str_addf(text, ", %s", diff->verdict == DIFF_FEW     ? "too few samples to tell" :
 			       diff->verdict == DIFF_CERTAIN ? "certain" :
-			       diff->verdict == DIFF_MAYBE   ? "not certain among so many boxes" :
+			       diff->verdict == DIFF_MAYBE   ? "not certain with this many boxes" :
 							       "noise explains it");
 }
 
@@ -851,8 +851,8 @@ static void add_diff_caption(struct table *before, struct table *now, double con
 	str_add_printable(&title, now->session->reader->path, strlen(now->session->reader->path));
 	note_add(caption, false, NULL, "%s", title.s);
 	note_add(caption, false, NULL, "Red, rising lines: more than before; blue, falling lines: less; grey: sampling "
-				       "noise explains it (%g %% for all places together). What else differs from run "
-				       "to run is not told by one recording a side.", 100 * confidence);
+				       "noise explains it (%g %% for all places together). Other differences "
+				       "between runs cannot be seen in one recording per side.", 100 * confidence);
 	add_side_lines(caption, before, "Old");
 	add_side_lines(caption, now, "New");
 	str_release(&title);
@@ -915,7 +915,8 @@ static void note_picture(const struct hist *hist, bool more, struct note_list *c
 
 	data_event_add_name(hist->event, &name);
 	note_add(caption, false, NULL,
-		 "%s%s: widths of the new recording; a page (.html) also has those of the old one, with what vanished",
+		 "%s%s: widths of the new recording; a page (.html) also has those of the old one, with stacks "
+		 "that disappeared",
 		 name.s, more ? ", the first of several events" : "");
 	str_release(&name);
 }

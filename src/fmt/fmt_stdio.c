@@ -124,7 +124,7 @@ static void add_header_hint(const struct table *table, struct output *output)
 				   "--header/--header-only options.";
 	bool long_one = !fmt_fits(table, output) || output->columns >= sizeof(hint) - 1;
 
-	str_add(&output->text, long_one ? hint : "# --header shows what the recording says of itself.");
+	str_add(&output->text, long_one ? hint : "# --header shows the header of the recording.");
 	str_add(&output->text, "\n#\n");
 }
 

@@ -98,7 +98,7 @@ static void add_filters(const struct query *query, struct str *line)
 static void add_lost(const struct replay_counts *counts, struct str *line)
 {
 	if (!counts->lost_samples && !counts->lost_events) {
-		str_add(line, "Lost: nothing, as the recording says");
+		str_add(line, "Lost: nothing, according to the recording");
 		return;
 	}
 	str_add(line, "Lost: ");

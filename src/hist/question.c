@@ -102,7 +102,7 @@ static void note_chains(struct question *question, bool has)
 			 "--call-graph: the recording has no callchains");
 	if (query->chain.branch)
 		note_add(&question->notes, false,
-			 "--branch-stack has a row for each branch, with how it went",
+			 "--branch-stack prints a row for each branch",
 			 "--call-graph branch: not available; chains are shown without their branches");
 }
 
@@ -345,11 +345,11 @@ static int check_key(const struct question *question, const char *option, const 
 		     struct str *err)
 {
 	if (key->flags & KEY_BRANCH && !question->branch_view)
-		return fail(err, -EINVAL, "%s: '%s' is only known of branches, with --branch-stack",
+		return fail(err, -EINVAL, "%s: '%s' is only available for branches, with --branch-stack",
 			    option, key->name);
 	if (key->flags & KEY_MEM && !question->query.mem_mode)
 		return fail(err, -EINVAL,
-			    "%s: '%s' is only known of memory samples, with --mem-mode", option,
+			    "%s: '%s' is only available for memory samples, with --mem-mode", option,
 			    key->name);
 	return 0;
 }
@@ -452,7 +452,7 @@ static int sort_words(const struct question *question, struct str *out, struct s
 	if (!sort || sort[0] == '+')
 		str_add(out, default_sort(question));
 	if (sort && sort[0] == '+' && !sort[1])
-		return fail(err, -EINVAL, "--sort: nothing stands behind '+'");
+		return fail(err, -EINVAL, "--sort: nothing follows '+'");
 	if (sort && sort[0] == '+')
 		str_addc(out, ',');
 	if (sort)
@@ -631,7 +631,7 @@ static int make_columns(struct question *question, struct str *err)
 	if (code)
 		return code;
 	if (fields && !fields[!strict])
-		return fail(err, -EINVAL, "--fields: nothing is named");
+		return fail(err, -EINVAL, "--fields: no field is given");
 	if (!strict)
 		add_default_numbers(question);
 	if (fields)

@@ -668,7 +668,7 @@ static const struct sample_order *order_of(struct stack_maker *maker, const stru
 	struct str *why = &maker->tree->no_spans;
 
 	if (!order && !maker->table->session->reader)
-		str_add(why, "a live profile keeps no order of its samples");
+		str_add(why, "a live profile does not keep the order of its samples");
 	else if (!order)
 		str_add(why, "pstat report --flamegraph of the recording has it");
 	else if (event->counted)

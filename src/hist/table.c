@@ -282,10 +282,10 @@ static void add_emptiness(struct table *table)
 	}
 	if (part && table->n_hists && !n_shown)
 		note_add(&table->notes, false, NULL,
-			 "nothing is left by --symbol-filter: it is in no function's name");
+			 "nothing is left by --symbol-filter: no function's name contains it");
 	else if (n_entries && !n_shown && table->question->query.percent_limit > 0)
 		note_add(&table->notes, false, NULL,
-			 "nothing is left by --percent-limit %g: none of the %zu rows has so much",
+			 "nothing is left by --percent-limit %g: all %zu rows are below it",
 			 table->question->query.percent_limit, n_entries);
 	if (!session->replay.counts.samples)
 		note_add(&table->notes, false, NULL, "the recording has no samples");

@@ -44,7 +44,7 @@ static void note_drop_stacks(const struct attempt *a, struct note_list *notes)
 {
 	note_add(notes, false,
 		 privilege_remedy(machine_privilege(a->machine), machine_paranoid(a->machine), 1),
-		 "%s: the time that threads wait has no stacks: these need perf_event_paranoid 1 or CAP_PERFMON",
+		 "%s: waits have no stacks: these need perf_event_paranoid 1 or CAP_PERFMON",
 		 a->event->name);
 }
 
@@ -91,7 +91,7 @@ static bool guest_costs_precision(const struct attempt *a)
 
 static void note_guest(const struct attempt *a, struct note_list *notes)
 {
-	note_add(notes, true, NULL, "%s: guests count too: the unit cannot leave them out",
+	note_add(notes, true, NULL, "%s: guests are counted too: the unit cannot exclude them",
 		 a->event->name);
 }
 
@@ -171,7 +171,7 @@ static void drop_build_id(struct attempt *a)
 static void note_build_id(const struct attempt *a, struct note_list *notes)
 {
 	(void)a;
-	note_add(notes, false, NULL, "--buildid-mmap: this kernel tells no build-ids (5.12 and later do): "
+	note_add(notes, false, NULL, "--buildid-mmap: this kernel does not provide build-ids (5.12 and later do): "
 		 "they are read from the files");
 }
 

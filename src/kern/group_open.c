@@ -130,8 +130,8 @@ static void choose_inherit(const struct opening *o, struct event_group *g, size_
 			continue;
 		if (decides && (term == TERM_ON) != g->inherit)
 			note_add(o->set->notes, false, NULL,
-				 "%s: child processes are %scounted with it: one word on that holds for the "
-				 "whole group, and %s has the first", c->name, g->inherit ? "" : "not ",
+				 "%s: child processes are %scounted with it: the whole group is opened one "
+				 "way, and %s decides", c->name, g->inherit ? "" : "not ",
 				 decides->name);
 		if (!decides)
 			g->inherit = term == TERM_ON;

@@ -146,7 +146,7 @@ static int filter_failed(const struct counter_set *set, const struct event *even
 	if (reason.len)
 		str_addf(err, "%s\n%s", reason.s, remedy.s);
 	else if (rc == -EEXIST)
-		str_add(err, "it has a filter, and the kernel takes one for each event that is open");
+		str_add(err, "it has a filter already, and the kernel accepts one for each open event");
 	else
 		str_addf(err, "the kernel refuses it: %s", strerror(-rc));
 	str_release(&reason);

@@ -251,8 +251,8 @@ static char *no_branches_here(const struct failure *f)
 static char *no_branches_of_event(const struct failure *f)
 {
 	return xstrdup(event_needs_counter(f->event) ?
-			       "this CPU's counter unit makes no branch records" :
-			       "branch records come with events of the CPU's counter unit only");
+			       "this CPU's counter unit does not record branches" :
+			       "only events of the CPU's counter unit have branch records");
 }
 
 static char *why_silent(const struct failure *f)
@@ -400,7 +400,7 @@ static const struct cause {
 	{ EBUSY, NULL, "another user holds the unit exclusively", NULL, NULL },
 	{ ENODEV, counts_nowhere, NULL, why_nowhere, NULL },
 	{ ENODEV, on_one_cpu, "the CPU is not online", NULL, NULL },
-	{ ENODEV, NULL, "the unit's device is not there", NULL, NULL },
+	{ ENODEV, NULL, "the unit's device does not exist", NULL, NULL },
 	{ ENXIO, branches_without_pmu, NULL, no_branches_here, remedy_branches },
 	{ ENXIO, generic_in_virtual, "no counter unit in this virtual machine", NULL, NULL },
 	{ ENXIO, NULL, "no counter unit for this event", NULL, NULL },

@@ -335,7 +335,7 @@ static const struct removal_cause *cause_of_command(const struct removal *remova
 static const char *remedy(const struct counter_set *set, const struct removal_cause *cause)
 {
 	if (may_profile_all(&set->kern->host))
-		return "whole CPUs (-a) are counted whatever runs on them";
+		return "count whole CPUs (-a), with all programs on them";
 	if (!geteuid())
 		return "count whole CPUs (-a), which needs CAP_PERFMON";
 	if (cause && cause->reading_helps)
@@ -349,14 +349,14 @@ static void explain(const struct counter_set *set)
 	const struct removal_cause *cause = cause_of_command(removal);
 	struct str text = STR_INIT;
 
-	str_add(&text, "the kernel takes counters away at the exec of a program that ");
+	str_add(&text, "the kernel closes the counters of a task that executes a program that ");
 	if (cause) {
 		str_addf(&text, "%s, such as ", cause->text);
 		str_add_printable(&text, removal->command, strlen(removal->command));
 	} else {
 		str_add(&text, "is set-uid or set-gid, has file capabilities or may not be read");
 	}
-	note_add(set->notes, false, remedy(set, cause), "counters did not see all that ran: %s", text.s);
+	note_add(set->notes, false, remedy(set, cause), "counters missed a part of the run: %s", text.s);
 	removal->reason = str_detach(&text);
 }
 

@@ -256,7 +256,7 @@ static int user_number(const char *user, uid_t *uid, struct str *err)
 	}
 	str_add(err, "user '");
 	str_add_printable(err, user, strlen(user));
-	return fail(err, -EINVAL, "': there is none of this name");
+	return fail(err, -EINVAL, "': there is no user with this name");
 }
 
 static int look_at_user(struct task_walk *walk, struct str *err)

@@ -275,7 +275,7 @@ static int parse_parallelism(struct filters *filters, const struct events *event
 	if (code)
 		code = fail(err, -EINVAL, "--parallelism: %s", why.s);
 	else if (intset_has(&filters->parallelism, 0))
-		code = fail(err, -EINVAL, "--parallelism: '%s': at least one thread runs where a sample is taken",
+		code = fail(err, -EINVAL, "--parallelism: '%s': at least one thread runs when a sample is taken",
 			    text);
 	str_release(&why);
 	return code ? code : need_switches("--parallelism", events, err);
@@ -296,7 +296,7 @@ static int parse_time(struct filters *filters, const struct session *session, co
 			return code;
 	}
 	if (session->reader && session->reader->pipe && strchr(text, ':'))
-		return fail(err, -EINVAL, "--time: '%s': a pipe gives the time of day of its clock too late\n"
+		return fail(err, -EINVAL, "--time: '%s': a pipe gives the time of day of its clock only at its end\n"
 			    "store the recording in a file", text);
 	return time_ranges_parse(&filters->times, text, first_ns, last_ns, session->recording->info, err);
 }

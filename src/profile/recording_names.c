@@ -27,7 +27,7 @@ static int give_up(const struct names_walk *asked, uint64_t n, struct str *err)
 {
 	if (n % ASK_EVERY || !interrupt_came(asked->interrupt))
 		return 0;
-	return fail(err, -ECANCELED, "interrupted: nothing was put into the recording");
+	return fail(err, -ECANCELED, "interrupted: nothing was added to the recording");
 }
 
 static int take_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
@@ -102,7 +102,7 @@ static int write_names(struct reader *reader, const struct sym_options *sym, con
 
 static int fail_layout(const char *path, struct str *err)
 {
-	return fail(err, -ENOTSUP, "%s: a recording in the layout of pipes or folders has no place for symbols", path);
+	return fail(err, -ENOTSUP, "%s: a recording in the layout of pipes or folders cannot hold symbols", path);
 }
 
 static int may_be_put(const struct reader *reader, struct str *err)

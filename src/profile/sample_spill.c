@@ -40,7 +40,7 @@ static int put_away(struct sample_spill *spill, struct spill_row *row, struct st
 		return spill->fd;
 	code = write_all_at(spill->fd, row->bytes, row->n_bytes, spill->file_bytes);
 	if (code)
-		return fail(err, code, "the samples can't be put away in a temporary file: %s", strerror(-code));
+		return fail(err, code, "the samples can't be written to a temporary file: %s", strerror(-code));
 	VEC_GROW(row->chunks, row->n_chunks, row->cap_chunks);
 	row->chunks[row->n_chunks++] = (struct spill_chunk){ spill->file_bytes, row->n_bytes };
 	spill->file_bytes += row->n_bytes;

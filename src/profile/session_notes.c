@@ -101,7 +101,7 @@ static const struct {
 } unwind_ends[UNWIND_ENDS] = {
 #define NO_TABLES "build it with one of them, or install the debug file that has them"
 #define LARGER "record more of it: --call-graph dwarf,SIZE"
-#define POINTERS "have the compiler at run time keep frame pointers (java -XX:+PreserveFramePointer, python -X perf)"
+#define POINTERS "let the run-time compiler keep frame pointers (java -XX:+PreserveFramePointer, python -X perf)"
 #define TABLES POINTERS ", or write a dump with unwind tables (python -X perf_jit)"
 #define COPIES POINTERS ", or record --call-graph dwarf,raw if its dump comes late (python -X perf_jit)"
 #define NO_ROOM "where the recorder had no room: record with larger buffers (--buffer-size) or at a lower rate (-F)"
@@ -160,7 +160,7 @@ static void add_unwinding(struct session *session)
 
 	if (private->not_unwound)
 		note_add(&session->notes, false, NULL,
-			 "unwinding: %llu stacks left as they are: %s", (ull) private->not_unwound,
+			 "unwinding: %llu stacks were not unwound: %s", (ull) private->not_unwound,
 			 private->unwind_why.s);
 	for (size_t end = 0; end < UNWIND_ENDS; end++) {
 		if (end == UNWIND_COMPLETE || !counts->ends[end] || !unwind_ends[end].why)

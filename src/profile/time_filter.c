@@ -286,7 +286,7 @@ int time_ranges_parse(struct time_ranges *ranges, const char *text, uint64_t fir
 	}
 	if (!code && !ranges->n)
 		code = fail(err, -EINVAL,
-			    "--time: an empty text is no range; a range is START,STOP");
+			    "--time: an empty text is not a range; a range is START,STOP");
 	return code;
 }
 
@@ -349,7 +349,7 @@ int time_bounds(const struct reader *reader, uint64_t *first_ns, uint64_t *last_
 	    !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
 		return fail(err, -EINVAL,
 			    "--time: percentages need the times of the first and last "
-			    "sample, which a pipe doesn't tell before its end: "
+			    "sample, which a pipe doesn't have before its end: "
 			    "store the recording in a file");
 	return read_bounds(reader->path, first_ns, last_ns, err);
 }

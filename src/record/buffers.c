@@ -24,7 +24,7 @@ static int map_memory(struct buffers *buffers, size_t bytes, struct str *err)
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
-		return fail(err, -ENOMEM, "buffers of %zu KiB: %s\na smaller --buffer-size may do",
+		return fail(err, -ENOMEM, "buffers of %zu KiB: %s\na smaller --buffer-size may work",
 			    bytes / 1024, strerror(errno));
 	/* Huge pages are made faster; if they are refused, small ones do as well. */
 	(void)!madvise(memory, bytes, MADV_HUGEPAGE);

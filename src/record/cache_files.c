@@ -330,7 +330,7 @@ static void look_into(struct cache_run *run, const char *path, int fd, struct st
 
 	/* Files that were found until then had samples all the same. */
 	if (rc && rc != -ECANCELED)
-		note_add(run->plan->notes, true, NULL, "build-id cache: not all of %s was looked into: %s", path,
+		note_add(run->plan->notes, true, NULL, "build-id cache: %s was not searched to its end: %s", path,
 			 err->s);
 	str_reset(err);
 }
@@ -555,14 +555,15 @@ void cache_files(const struct recording *rec)
 	if (build_cache_open(&run.cache, plan->cache_dir, CACHE_CREATE, &err)) {
 		char *place = build_cache_place(plan->cache_dir);
 
-		note_add(plan->notes, false, "-N does without it", "there is no build-id cache: %s: %s",
+		note_add(plan->notes, false, "use -N to record without it", "there is no build-id cache: %s: %s",
 			 place ? place : "", err.s);
 		free(place);
 	} else if (run.cache) {
 		build_cache_interrupt(run.cache, &(struct interrupt){ stop_came, &run });
 		cache_wanted(&run, can_read);
 	} else if (!getenv("HOME")) {
-		note_add(plan->notes, false, "-N does without it", "there is no build-id cache: $HOME is not set");
+		note_add(plan->notes, false, "use -N to record without it",
+			 "there is no build-id cache: $HOME is not set");
 	}
 	build_cache_close(run.cache);
 	str_release(&err);

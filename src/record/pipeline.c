@@ -23,7 +23,7 @@ static size_t bytes_for(const struct record_plan *plan)
 		return plan->buffer_bytes;
 	if (dumps)
 		note_add(plan->notes, true, NULL,
-			 "buffers of %zu MiB instead of %d MiB, as stacks are copied (--buffer-size)",
+			 "buffers of %zu MiB instead of %d MiB, because stacks are copied (--buffer-size)",
 			 bytes >> 20, DEFAULT_BYTES >> 20);
 	return bytes;
 }
@@ -32,7 +32,7 @@ static void note_memory(const struct record_plan *plan, const struct buffers *bu
 {
 	if (plan->buffer_bytes && buffers->memory_bytes > plan->buffer_bytes)
 		note_add(plan->notes, false, NULL,
-			 "--buffer-size: %zu KiB is the least for so many readers",
+			 "--buffer-size: %zu KiB is the minimum for this number of readers",
 			 buffers->memory_bytes / 1024);
 	if (buffers->locked_bytes < buffers->memory_bytes)
 		note_add(plan->notes, !plan->buffer_bytes, "ulimit -l",

@@ -494,7 +494,7 @@ static void open_off_cpu(struct recording *rec)
 		rec->off_cpu = off_cpu_stage_new(recorded, switches, &options);
 	if (rec->off_cpu && rec->plan->target.cpus)
 		note_add(rec->plan->notes, false, NULL,
-			 "offcpu-time: the time that a thread spends on other CPUs than those of -C counts as waiting");
+			 "offcpu-time: time that a thread spends on CPUs outside of -C counts as waiting");
 }
 
 /* NULL: no build-ids are wanted. The process that reads files is forked before there are threads. */

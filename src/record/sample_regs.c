@@ -55,7 +55,7 @@ static int unknown_register(const char *word, size_t len, struct str *err)
 {
 	str_add(err, "register '");
 	str_add_printable(err, word, len);
-	str_add(err, "': this architecture has none of this name\nregisters:");
+	str_add(err, "': this architecture has no register with this name\nregisters:");
 	for (size_t i = 0; i < ARRAY_SIZE(reg_names); i++)
 		str_addf(err, " %s", reg_names[i].name);
 	return -EINVAL;

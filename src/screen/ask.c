@@ -158,7 +158,7 @@ void act_children(struct screen *screen)
 		return;
 	if (query.view == VIEW_HIERARCHY || query.mem_mode) {
 		screen_say(screen, query.view == VIEW_HIERARCHY ?
-					   "rows within rows have no Children; y makes them flat" :
+					   "nested rows have no Children; y makes them flat" :
 					   "rows of --mem-mode have no Children");
 		return;
 	}

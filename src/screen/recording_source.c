@@ -173,7 +173,7 @@ static int make_table(void *context, struct table **table, const struct question
 	if (code)
 		return code;
 	code = ask(recording, recording->n - 1, table, question, err);
-	return code == -EAGAIN ? fail(err, -EINVAL, "this can't be asked here; pstat report --stdio answers it")
+	return code == -EAGAIN ? fail(err, -EINVAL, "not available here; use pstat report --stdio")
 			       : code;
 }
 

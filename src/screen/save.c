@@ -89,7 +89,7 @@ static int make_whole(struct screen *screen, struct question **question, struct 
 	while (fed == SCREEN_FED_MORE)
 		fed = source->feed(source->context, FEED_NS, err);
 	if (fed != SCREEN_FED_ALL)
-		return fed < 0 ? fed : fail(err, -EAGAIN, "the recording has not come to its end yet");
+		return fed < 0 ? fed : fail(err, -EAGAIN, "the recording has not been read to its end yet");
 	return screen_table_of(screen, query, question, table, err);
 }
 

@@ -158,7 +158,7 @@ static int annotate_symbol(struct code_view *code, struct annotate *annotate, co
 	int rc;
 
 	if (!function)
-		return fail(err, -ENOENT, "no sample is in it, only in what it called");
+		return fail(err, -ENOENT, "it has no samples itself, only its callees have");
 	rc = annotation_new(&annotation, annotate, function, &code->options, err);
 	if (rc)
 		return rc;

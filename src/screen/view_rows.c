@@ -877,7 +877,7 @@ static void menu_chosen(struct screen *screen, size_t i)
 
 	if (menu_rows[i].of_row && view->menu_id &&
 	    (!screen_need_table(screen) || !rows_select(screen, view->menu_id)))
-		screen_say(screen, "%s is not there any more", view->menu_name.s);
+		screen_say(screen, "%s no longer exists", view->menu_name.s);
 	else
 		screen_key_act(screen, screen_key_find(VIEW_ROWS, menu_rows[i].key));
 }

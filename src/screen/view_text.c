@@ -134,5 +134,5 @@ void act_header(struct screen *screen)
 		source->header(source->context, &lines);
 	if (!lines.len)
 		str_add(&lines, "there is no header\n");
-	text_open(screen, "What the recording says of itself", &lines);
+	text_open(screen, "Header of the recording", &lines);
 }

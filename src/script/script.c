@@ -409,8 +409,8 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 	filters_add_note(script->filters, &script->options.filters, &script->session, &script->session.notes);
 	if (script->without_trace)
 		note_add(&script->session.notes, false, NULL,
-			 "fields of tracepoints: %llu samples are without: their format is missing, or "
-			 "they don't fit it",
+			 "fields of tracepoints: %llu samples have none: their format is missing, or "
+			 "they do not fit it",
 			 (unsigned long long)script->without_trace);
 	return rc ? rc : output->failed;
 }

@@ -493,7 +493,7 @@ static void add_notes(struct text_page *page)
 	for (size_t i = 0; i < report->n_rows && !mixed; i++)
 		mixed = has_mixed_metric(&report->rows[i]);
 	if (report->least_running_pct < 100.0) {
-		str_add(out, report->n_passes ? " counters were shared with others than this run: " :
+		str_add(out, report->n_passes ? " counters were shared with other users: " :
 						" counters were shared: ");
 		str_add(out, "values are scaled, the least ran ");
 		fmt_fixed(out, report->least_running_pct, 2);

@@ -20,7 +20,7 @@ static int refuse_pipe(struct run *run)
 		return 0;
 	run->failed_status = EXIT_BAD_USAGE;
 	return fail(run->err, -EINVAL,
-		    "%s: standard input is a %s: only the first run would find what is in it\n"
+		    "%s: standard input is a %s: only the first run would find data in it\n"
 		    "give the command a file, or </dev/null", run->plan->passes ? "--passes" : "--warm-up",
 		    S_ISFIFO(st.st_mode) ? "pipe" : "socket");
 }

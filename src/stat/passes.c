@@ -828,8 +828,8 @@ bool passes_compare(struct run *run)
 {
 	struct pass_runs *runs = run->passes;
 	const char *remedy = run->plan->warm_up ?
-		"what they counted does not belong together; -r shows how much runs differ" :
-		"what they counted does not belong together; --warm-up runs the command once before, -r shows how "
+		"their counts cannot be combined; -r shows how much runs differ" :
+		"their counts cannot be combined; --warm-up runs the command once before, -r shows how "
 		"much runs differ";
 	struct pass_count *counts = xcalloc(runs->plan.events.n + 1, sizeof(*counts));
 	struct str which = STR_INIT;
@@ -842,7 +842,7 @@ bool passes_compare(struct run *run)
 							   &runs->values[i] };
 	differ = passes_differ(counts, n, &which);
 	if (differ)
-		note_add(run->plan->notes, false, remedy, "--passes: the command did not do the same in each: %s",
+		note_add(run->plan->notes, false, remedy, "--passes: the command did not do the same in each pass: %s",
 			 which.s);
 	str_release(&which);
 	free(counts);

@@ -50,7 +50,7 @@ static int check(int fd, const char *path, const struct code_rules *rules, const
 	if (rc)
 		return rc;
 	if (rules->mapped.inode && !mapped_file_is(&rules->mapped, fd, st, NULL))
-		return fail(err, -ESTALE, "%s: another file than the one that was mapped", path);
+		return fail(err, -ESTALE, "%s: not the file that was mapped", path);
 	if (rules->not_before_ns && written_ns + PROCESS_CLOCK_SLACK_NS < rules->not_before_ns)
 		return fail(err, -ESTALE,
 			    "%s: of an earlier process: it was written before this one began", path);

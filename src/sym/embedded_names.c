@@ -102,7 +102,7 @@ static int unpack(struct dwarf_cursor *c, uint64_t bytes, uint8_t *to, struct st
 	zstd_in_free(in);
 	if (got < 0)
 		return (int)got;
-	return (uint64_t)got == bytes && !left ? 0 : fail(err, -EINVAL, "damaged: it is packed otherwise than it says");
+	return (uint64_t)got == bytes && !left ? 0 : fail(err, -EINVAL, "damaged: its sizes do not match its data");
 }
 
 static int read_packed(struct embedded_names *names, struct dwarf_cursor *c, struct str *err)
@@ -118,7 +118,7 @@ static int read_packed(struct embedded_names *names, struct dwarf_cursor *c, str
 	if (c->bad || packing > EMBEDDED_ZSTD || bytes > EMBEDDED_BYTES_MAX ||
 	    bytes > EMBEDDED_RATIO_MAX * (uint64_t)cursor_left(c) + (64 << 10) ||
 	    (!packing && bytes != cursor_left(c)))
-		return fail(err, -EINVAL, "damaged: its beginning makes no sense");
+		return fail(err, -EINVAL, "damaged: its beginning is invalid");
 	names->bytes = xmalloc(bytes + 1);
 	if (packing)
 		rc = unpack(c, bytes, names->bytes, err);
@@ -435,7 +435,7 @@ static bool is_stale(const struct embedded_dso *recorded, const struct dso *dso,
 	if (recorded->start == dso->start)
 		return false;
 	str_reset(why);
-	str_add(why, "of another place than where it was loaded");
+	str_add(why, "for another load address");
 	return true;
 }
 

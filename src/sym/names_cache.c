@@ -107,7 +107,7 @@ static int check_folder(int fd, struct str *err)
 	if (st.st_uid != geteuid())
 		return fail(err, -EPERM, "it belongs to user %u, not to you", (unsigned)st.st_uid);
 	if (st.st_mode & OTHERS_WRITE)
-		return fail(err, -EPERM, "others than you may write to it");
+		return fail(err, -EPERM, "other users may write to it");
 	return 0;
 }
 

@@ -374,7 +374,7 @@ static int code(struct symbols *symbols, struct dso_names *names, struct names_s
 	if (!kept && names->listed)
 		return fail(why, -ENOENT, "its names are in the recording, its code is not");
 	if (!kept)
-		return fail(why, -ENOENT, "its compiler left names alone (%s): code is in dumps, jit-PID.dump",
+		return fail(why, -ENOENT, "its compiler wrote only names (%s): code is in dumps, jit-PID.dump",
 			    names->origin ? names->origin : symbols_why(symbols, names->dso));
 	if (!find_range(names, slot, addr, number, &range))
 		return fail(why, -ENOENT, "%s has no code there", kept->dump->path);

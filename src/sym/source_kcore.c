@@ -191,12 +191,12 @@ static int code(struct symbols *symbols, struct dso_names *names, struct names_s
 	if (rc && !of_copy(symbols, names->dso, slot, addr, out))
 		rc = 0;
 	else if (rc && is_here)
-		fail(why, rc, "%s %s; -k with that kernel's vmlinux has the code, too", path,
-		     rc == -ENOENT                   ? "is not there"
-		     : rc == -EACCES || rc == -EPERM ? "can be read by root alone"
+		fail(why, rc, "%s %s; -k with that kernel's vmlinux has the code too", path,
+		     rc == -ENOENT                   ? "does not exist"
+		     : rc == -EACCES || rc == -EPERM ? "can be read by root only"
 						     : "does not have it");
 	else if (rc)
-		fail(why, rc, "%sits code is in no file that was found; -k with that kernel's vmlinux",
+		fail(why, rc, "%sno file with its code was found; use -k with that kernel's vmlinux",
 		     why->len ? ": " : "");
 	out->shown = listed;
 	free(path);

@@ -46,7 +46,7 @@ static bool open_named(struct unwind *unwind, const char *name, struct str *why)
 		if (unwinders[i]->handles(unwind->arch))
 			return open_one(unwind, unwinders[i], why);
 		str_reset(why);
-		str_addf(why, "%s, which was asked for, is not there for %s", name, unwind->arch);
+		str_addf(why, "%s was requested, but is not available for %s", name, unwind->arch);
 	}
 	return false;
 }

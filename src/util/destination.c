@@ -112,7 +112,7 @@ static int open_when_read(const char *path, int flags)
 static int fail_to_open(struct str *err)
 {
 	if (errno == EINTR)
-		return fail(err, -EINTR, "no reader had opened it when the signal came");
+		return fail(err, -EINTR, "no reader opened it before the signal");
 	return fail(err, -errno, "%s", strerror(errno));
 }
 

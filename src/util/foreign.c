@@ -312,7 +312,7 @@ static int check(int fd, const char *path, const struct foreign_options *options
 		return fail(err, -EPERM, "on %s, where reading can have effects", fs);
 	if (options->bytes_max && (uint64_t)st->st_size > options->bytes_max)
 		return fail(err, -EFBIG,
-			    "%llu bytes, more than the %llu that are read of such a file",
+			    "%llu bytes, more than the limit of %llu for such a file",
 			    (unsigned long long)st->st_size,
 			    (unsigned long long)options->bytes_max);
 	return 0;

@@ -169,7 +169,7 @@ test_unknown_names()
 {
 	fails_with 125 "no samples in a function 'hto'" "$PSTAT" annotate -i ../data hto
 	has "what may be meant" 'did you mean hot\?' "$err"
-	fails_with 125 "no samples in a function 'mix'; it was inlined, into hot" "$PSTAT" annotate -i ../data mix
+	fails_with 125 "no samples in a function 'mix'; it was inlined into hot" "$PSTAT" annotate -i ../data mix
 	fails_with 129 "one function at a time" "$PSTAT" annotate -i ../data hot main
 	fails_with 129 "one of them" "$PSTAT" annotate -i ../data -s hot main
 }
@@ -245,7 +245,7 @@ test_jit_map()
 {
 	jit map jit_two_thirds
 	same "status" 125 "$status"
-	has "why" 'jit_two_thirds of .*: its compiler left names alone \(/tmp/perf-[0-9]+\.map\)' "$err"
+	has "why" 'jit_two_thirds of .*: its compiler wrote only names \(/tmp/perf-[0-9]+\.map\)' "$err"
 }
 
 # ---- what is hostile ----

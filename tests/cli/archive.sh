@@ -39,7 +39,7 @@ test_round_trip()
 	run "$PSTAT" archive
 	same "status" 0 "$status"
 	has "what was made" '^perf.data.tar.bz2: [0-9]+ files? with symbols$' "$out"
-	has "what to do" '^where it is to be reported: pstat archive --unpack perf.data.tar.bz2$' "$out"
+	has "what to do" '^to report on another machine, run there: pstat archive --unpack perf.data.tar.bz2$' "$out"
 	same "nothing else is said" "" "$err"
 	id=$(id_of gone perf.data)
 	has "the file, as perf's cache has it" "/gone/$id/elf$" "$(tar tf perf.data.tar.bz2)"
@@ -181,7 +181,7 @@ perf.symbols.tar.bz2" "$(tar tf all.tar | LC_ALL=C sort)"
 	same "nothing else is there" "cache perf.data" "$(echo *)"
 	run "$PSTAT" archive --unpack --buildid-dir cache ../all.tar
 	same "once more: status" 125 "$status"
-	has "refused" '^pstat: ../all.tar: refused: perf.data: there is one of that name' "$err"
+	has "refused" '^pstat: ../all.tar: refused: perf.data: a file of that name exists' "$err"
 	run "$PSTAT" archive --unpack --buildid-dir cache -o other ../all.tar
 	same "under another name" "0 " "$status $(diff -rq other perf.data 2>&1)"
 	head -c $(($(stat -c %s ../all.tar) / 3)) ../all.tar >../cut.tar
@@ -208,13 +208,13 @@ test_recording_stays()
 	echo mine >perf.data
 	run "$PSTAT" archive --unpack --buildid-dir cache all.tar
 	same "status" 125 "$status"
-	has "refused" '^pstat: all.tar: refused: perf.data: there is one of that name: -f writes over it' "$err"
+	has "refused" '^pstat: all.tar: refused: perf.data: a file of that name exists: -f overwrites it' "$err"
 	same "the one that was there stays" mine "$(<perf.data)"
 	has "the files are taken" '^all.tar: [0-9]+ files? into ' "$out"
 	run "$PSTAT" archive --unpack --buildid-dir cache -o other.data all.tar
 	same "under another name: status" 0 "$status"
 	has "the recording" '^PERFILE2' "$(head -c 8 other.data)"
-	fails_with 125 'refused: perf.data: a file of its name is there, and is no recording: give another name with -o' \
+	fails_with 125 'refused: perf.data: a file of its name exists and is not a recording: give another name with -o' \
 		"$PSTAT" archive --unpack --buildid-dir cache -f all.tar
 	same "-f leaves what is no recording" mine "$(<perf.data)"
 	run "$PSTAT" archive --unpack --buildid-dir cache -f -o perf.data all.tar
@@ -257,7 +257,7 @@ test_pipes()
 	same "it is the same as by a file" "$(content filed)" "$(content piped)"
 	"$PSTAT" archive -i - -o b.tar <perf.data >/dev/null
 	same "a recording from a pipe" "$(names_in a.tar)" "$(names_in b.tar)"
-	fails_with 125 ': --all takes a recording that is a file or a folder, not a pipe' bash -c "cat perf.data | '$PSTAT' archive --all -i -"
+	fails_with 125 ': --all needs a recording that is a file or a folder, not a pipe' bash -c "cat perf.data | '$PSTAT' archive --all -i -"
 }
 
 # What can't be found, or is another file now, is not in it.
@@ -334,7 +334,7 @@ test_into_recording()
 	fails_with 125 '^pstat: nothere: No such file' "$PSTAT" archive --into-recording nothere
 	fails_with 129 'into-recording makes no archive' "$PSTAT" archive --into-recording --all
 	cat before | "$PSTAT" record -N -o - true 2>/dev/null >piped
-	fails_with 125 'a recording in the layout of pipes or folders has no place for symbols' \
+	fails_with 125 'a recording in the layout of pipes or folders cannot hold symbols' \
 		"$PSTAT" archive --into-recording piped
 	head -c $(($(stat -c %s before) / 2)) before >cut
 	cp cut cut.before
@@ -467,10 +467,10 @@ opt/good/$id/elf "
 	hostile no_list 'refused: \[kernel.kallsyms\]/.*/kallsyms: '
 	hostile stranger 'refused: readme.txt: neither a file of the cache nor a recording$'
 	hostile dot 'refused: \.: neither a file of the cache nor a recording$'
-	hostile profile 'refused: \.bash_profile: a hidden file: -o gives it another name$'
+	hostile profile 'refused: \.bash_profile: a hidden file: give another name with -o$'
 	hostile profile_folder 'refused: \.config/data: a hidden file'
-	hostile option 'refused: -rf: its name looks like an option: -o'
-	hostile newline 'refused: perf\\x0adata: .*its name can.t be shown: -o'
+	hostile option 'refused: -rf: its name looks like an option: give another name with -o'
+	hostile newline 'refused: perf\\x0adata: .*its name can.t be shown: give another name with -o'
 	for name in script short_script pipe_script sizes no_event; do
 		hostile $name 'refused: perf.script.*: a file that is not a recording: '
 	done

@@ -333,8 +333,8 @@ test_scrolling_ends()
 	has "the end of the longest line is at the edge" 'std::tuple<> >$' "$(sed -n '3,29p' <<<"$out")"
 	browse 30 80 show 'keys Right' show -- -g none --no-children -s comm,dso
 	same "all is in sight" "$(head -30 <<<"$out")" "$(tail -n +31 <<<"$out")"
-	browse 100 60 'keys ?' 'until ^Keys' "keys$right" show 'keys Left Left' 'until ^Enter  ' -- -g none
-	has "a text ends as well" 'or the function out$' "$out"
+	browse 100 60 'keys ?' 'until ^Keys' "keys$right" show 'keys Left Left Left Left' 'until ^Enter  ' -- -g none
+	has "a text ends as well" 'or from the function$' "$out"
 }
 
 test_moving()
@@ -388,7 +388,7 @@ test_texts()
 	has "!: losses" 'lost' "$out"
 	browse 30 200 'line ^. help' -- -i "$golden/lost.data"
 	has "losses are in the status line" 'lost: 3 samples, lost: 5 records, [0-9]+ notes' "$out"
-	browse 60 100 'keys i' 'until says of itself' show -- -i "$golden/plain.data"
+	browse 60 100 'keys i' 'until Header of' show -- -i "$golden/plain.data"
 	has "i: the header" 'hostname|captured|cmdline|nrcpus' "$out"
 	browse 40 100 'keys m' 'until What to do' show 'keys Esc' 'gone What to do' -- -g none
 	has "m: the menu" 'Only this thread' "$out"

@@ -207,7 +207,7 @@ test_help_and_notes()
 {
 	see 140 120 'keys ?' 'until ^Keys' show 'keys q' 'until ^hot' 'keys h' 'until ^Keys' 'keys Esc' 'until ^hot' 'keys !' 'until ^Losses' 'keys Esc' \
 		'until ^hot' 'keys F1' 'until ^Keys' --
-	has "the keys of the code come first" '^Enter  *goes where a jump goes' "$(sed -n 2p <<<"$out")"
+	has "the keys of the code come first" '^Enter  *goes to the target of a jump' "$(sed -n 2p <<<"$out")"
 	has "its keys" '^H  *the hottest instruction$' "$out"
 	has "the keys that it shares" '^Home  *the first row$' "$out"
 	has_not "keys of rows" 'unfolds' "$out"
@@ -271,10 +271,10 @@ test_annotate_of_what_is_not_there()
 	has "a name that is like another one" "no samples in a function 'leav'; did you mean leaf\?" "$out"
 	has "the table is there" "status 0" "$out"
 	annotated 40 160 'until inlined' 'line inlined' -- mix
-	has "what is inlined" "no samples in a function 'mix'; it was inlined, into hot among others" "$out"
-	on 40 160 'until in no file' 'line in no file' -- "$PSTAT" annotate -i "$ROOT/tests/golden/kernel_and_module.data" \
+	has "what is inlined" "no samples in a function 'mix'; it was inlined into hot and maybe others" "$out"
+	on 40 160 'until no file with' 'line no file with' -- "$PSTAT" annotate -i "$ROOT/tests/golden/kernel_and_module.data" \
 		--kallsyms "$ROOT/tests/golden/kallsyms"
-	has "code that is not to be had" '^schedule: its code is in no file that was found; -k with' "$out"
+	has "code that is not to be had" '^schedule: no file with its code was found; use -k with' "$out"
 }
 
 test_annotate_printed_all_the_same()

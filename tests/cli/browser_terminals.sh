@@ -34,7 +34,7 @@ test_resized_in_the_middle()
 	fresh=$out
 	on 5 20 ready 'size 40 200' 'until Shared Object' 'until spin' show -- "$PSTAT" report "${long[@]}" -g caller
 	same "larger: as if it had always been so" "$fresh" "$out"
-	on 24 80 ready 'keys ?' 'until ^Keys' 'size 6 30' 'until ^Keys' 'size 24 80' 'until back to the left' 'keys q' 'until Samples' 'keys m' \
+	on 24 80 ready 'keys ?' 'until ^Keys' 'size 6 30' 'until ^Keys' 'size 24 80' 'until scrolls left' 'keys q' 'until Samples' 'keys m' \
 		'until What' 'size 4 20' 'size 24 80' 'until Leave' 'keys Esc' 'keys /' 'until ^Symbols' 'size 6 30' 'type shop' 'until : shop' \
 		'size 24 80' 'until shop_serve' 'keys Enter q' end modes -- "$PSTAT" report "${long[@]}"
 	same "in a text, a list and while typing" "status 0

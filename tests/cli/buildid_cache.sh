@@ -85,7 +85,7 @@ test_names_of_what_is_gone()
 	has "deleted: named out of the cache" 'prog +.*\[\.\] main' "$("$PSTAT" report -i rec -s dso,symbol 2>/dev/null)"
 	run "$PSTAT" buildid-cache -l
 	has_not "-l, as perf: not what is gone" prog "$out"
-	has "but that is said" '1 more in .*: their files have gone' "$err"
+	has "but that is said" '1 more in .*: their files were removed' "$err"
 	has "-lv lists it" "^$id $PWD/prog  elf  [0-9.]+ MB  [0-9-]{10}  stays$" "$("$PSTAT" buildid-cache -l -v)"
 	# An entry that lies.
 	program other 7

@@ -25,7 +25,7 @@ as_user() { (cd "$open" && exec setpriv --reuid 65534 --regid 65534 --clear-grou
 # A file system that is mounted nosuid gives no rights, and takes no counters.
 [ "$(as_user ./setuid -p -c 'echo $EUID')" = 1 ] || skip "needs a file system that is not nosuid"
 
-taken() { grep -q 'the kernel takes counters away at the exec of a program that' <<<"$1"; }
+taken() { grep -q 'the kernel closes the counters of a task that executes a program that' <<<"$1"; }
 
 test_the_command_itself()
 {
@@ -44,11 +44,11 @@ test_the_command_itself()
 test_in_every_format()
 {
 	run as_user ./pstat stat -e task-clock:u -- ./captured -c "$busy"
-	has "text" '<not counted> msec task-clock:u .*ms of CPU time counted: the kernel takes' "$err"
+	has "text" '<not counted> msec task-clock:u .*ms of CPU time counted: the kernel closes' "$err"
 	has "what to do" '^  run pstat as root' "$err"
 	run as_user ./pstat stat -x, -e task-clock:u -- ./captured -c "$busy"
 	has "CSV: no value" '^<not counted>,msec,task-clock:u,[0-9]+,[0-9]?[0-9]\.[0-9]+,' "$err"
-	has "CSV: why" '^,,,,,,"?not counted: .*the kernel takes counters away' "$err"
+	has "CSV: why" '^,,,,,,"?not counted: .*the kernel closes the counters' "$err"
 	run as_user ./pstat stat -r 2 -e task-clock:u -- ./captured -c "$busy"
 	has "repeated" '<not counted> msec task-clock:u .*CPU time counted' "$err"
 }
@@ -59,7 +59,7 @@ test_a_child_in_between()
 	has "at least" '"counter-value" : "[0-9.]+", .*"partial" : true' "$err"
 	has "why" 'is set-uid or set-gid, has file capabilities or may not be read' "$err"
 	run as_user ./pstat stat -x, -e task-clock:u -- ./plain -c "$busy; ./captured -c '$busy; $busy'; true"
-	has "CSV" '^,,,,,,"?at least: .*the kernel takes' "$err"
+	has "CSV" '^,,,,,,"?at least: .*the kernel closes' "$err"
 	run as_user ./pstat record -e cpu-clock:u -o data -- ./plain -c "./captured -c '$busy; $busy'; true"
 	check "record" taken "$err"
 }
@@ -81,7 +81,7 @@ test_root_is_not_spared_by_another_uid()
 	check_not "root has all capabilities" taken "$err"
 	run ./pstat stat -e task-clock -- ./setuid -c "$busy"
 	check "root becomes another user" taken "$err"
-	has_cap perfmon && has "what to do" '^  whole CPUs \(-a\) are counted' "$err"
+	has_cap perfmon && has "what to do" '^  count whole CPUs \(-a\)' "$err"
 	return 0
 }
 

@@ -25,9 +25,9 @@ test_verdicts_and_order()
 	run "$PSTAT" diff --stdio
 	same "status" 0 "$status"
 	has "the default recordings; what came is on top" '^ +[0-9.]+% +\+[0-9.]+% +\+[0-9.]+% +\+[0-9.]+% +certain +callers +\[\.\] burn' "$out"
-	has "bounds are not for all rows, and it says so" '^# Bounds are those of a row by itself' "$out"
+	has "bounds are not for all rows, and it says so" '^# Bounds are for each row alone' "$out"
 	has "what vanished is certain, too" '^ +[0-9.]+% +-[0-9.]+% +-[0-9.]+% +certain +callers +\[\.\] level[1-8]' "$out"
-	has "one recording a side is sampling noise, and it says so" '^# Bounds and verdicts \(95 %\) are of sampling noise alone' \
+	has "one recording a side is sampling noise, and it says so" '^# Bounds and verdicts \(95 %\) cover sampling noise only' \
 		"$out"
 	same "certain rows come first" "" "$(grep -v '^#' <<<"$out" | awk '/ certain / { if (other) print } !/ certain / { other = 1 }')"
 	run "$PSTAT" diff -q -t ';' perf.data.old perf.data -o 0

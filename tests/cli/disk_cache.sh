@@ -817,7 +817,7 @@ test_doctor()
 	n=$(ls "$kept" | wc -l)
 	has "entries" "^names cache ok $kept: $n entr(y|ies), [0-9.]+ MB, and no more than 64 MB" "$(doctor_says)"
 	chmod 777 "$kept"
-	has "of others" "^names cache missing $kept: others than you may write to it what to do: XDG_CACHE_HOME" "$(doctor_says)"
+	has "of others" "^names cache missing $kept: other users may write to it what to do: XDG_CACHE_HOME" "$(doctor_says)"
 	rm -rf "$kept"
 	echo x >"$kept"
 	has "no folder" "^names cache missing $kept: Not a directory" "$(doctor_says)"

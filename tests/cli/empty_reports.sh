@@ -32,10 +32,10 @@ for command in report script; do
 	says "nothing is left by --symbols 'spinn': did you mean 'spin'?" $command --dsos app --symbols spinn
 	says "nothing is left by --comms 'apt': did you mean 'app'?" $command --symbols spin --comms apt
 done
-says "nothing is left by --symbol-filter: it is in no function's name" report --symbol-filter nosuch
+says "nothing is left by --symbol-filter: no function's name contains it" report --symbol-filter nosuch
 run "$PSTAT" report -i threads_at_once.data --symfs symfs --kallsyms kallsyms --parallelism 7
 same "--parallelism" "pstat: nothing is left by --parallelism '7'" "$err"
-says "nothing is left by --percent-limit 100: none of the 4 rows has so much" report --percent-limit 100 --no-children -g none
+says "nothing is left by --percent-limit 100: all 4 rows are below it" report --percent-limit 100 --no-children -g none
 
 # perf's own words have no names: its table is just as empty.
 for option in "--comms nosuch" "--dsos nosuch" "--symbols nosuch"; do

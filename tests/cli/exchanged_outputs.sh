@@ -104,7 +104,7 @@ test_into_others_recording()
 	record -o data -- "$WORK/callers" known 100 2>said || skip "needs a recording: $(<said)"
 	chown 65534 data 2>/dev/null || skip "needs the right to give files away"
 	cp data before
-	fails_with 125 "^pstat: data: it is user 65534's, who would get the names" "$PSTAT" archive --into-recording data
+	fails_with 125 "^pstat: data: it belongs to user 65534, who would get the names" "$PSTAT" archive --into-recording data
 	check "it is as it was" cmp before data
 	run "$PSTAT" archive --into-recording -f data
 	same "-f: status" 0 "$status"

@@ -43,7 +43,7 @@ test_scrapes()
 test_once()
 {
 	need_paranoid 0
-	fails_with 129 'duration_time: it is measured of a command' "$PSTAT" exporter --openmetrics - -e faults,duration_time
+	fails_with 129 'duration_time: it is measured for a command' "$PSTAT" exporter --openmetrics - -e faults,duration_time
 	run "$PSTAT" exporter --openmetrics - --interval 100ms -e page-faults
 	same "status" 0 "$status"
 	has "the sum of all CPUs" '^pstat_event_total\{event="page-faults",mode="all"\} [0-9]+$' "$out"
@@ -88,7 +88,7 @@ test_contradictions()
 	fails_with 129 'a value per CPU' "$PSTAT" exporter --openmetrics - --names node --per-socket
 	fails_with 129 'give one of them' "$PSTAT" exporter --openmetrics - -e faults -G a --for-each-cgroup b
 	fails_with 129 'at least 100ms' "$PSTAT" exporter --openmetrics - --interval 10ms
-	fails_with 129 'no numeric address' "$PSTAT" exporter --listen example.org:9101
+	fails_with 129 'is not a numeric address' "$PSTAT" exporter --listen example.org:9101
 	need_paranoid 0
 	fails_with 129 'are 3 series, and --max-series allows 2' "$PSTAT" exporter --openmetrics - -e faults --max-series 2
 }

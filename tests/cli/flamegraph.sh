@@ -101,7 +101,7 @@ test_chart()
 		"$(flame chart page.html)"
 	has "from a pipe" '^[0-9]+ callers -?[0-9]+ [0-9]+ [a-z0-9_]+' "$(flame chart live.html)"
 	"$PSTAT" profile -F 2000 -e cpu-clock:u --flamegraph=live.html -- "$WORK/callers" deep 50 2>said
-	same "a live profile has none, and says why" "none: a live profile keeps no order of its samples" "$(flame chart live.html)"
+	same "a live profile has none, and says why" "none: a live profile does not keep the order of its samples" "$(flame chart live.html)"
 }
 # Samples of no known length reach back to the one before.
 golden_spans='tid_reuse: 4200001 app 0 0 spin

@@ -65,7 +65,7 @@ test_without_any()
 	run "$PSTAT" annotate -i "$golden/plain.data"
 	same "annotate: status" 125 "$status"
 	same "annotate: one line, and what to do" "pstat: annotate: this pstat was built without capstone, which disassembles
-  build it where capstone's headers are, or with WITH_CAPSTONE=1" "$err"
+  build it with capstone's headers installed, or with WITH_CAPSTONE=1" "$err"
 	same "annotate: nothing is printed" "" "$out"
 	fails_with 125 "No such file" "$PSTAT" annotate -i /nonexistent
 	fails_with 129 "nonsense" "$PSTAT" annotate --nonsense
@@ -81,7 +81,7 @@ test_without_any()
 	same "export --sqlite: status" 125 "$status"
 	same "export --sqlite: one line, and what to do" \
 		"pstat: no.db: this pstat was built without libsqlite3, which writes databases
-  build it where sqlite3's headers are, or with WITH_SQLITE=1" "$err"
+  build it with sqlite3's headers installed, or with WITH_SQLITE=1" "$err"
 	check_not "no file is left" test -e no.db
 	run "$PSTAT" export -q -i "$golden/plain.data" --jsonl -
 	has "lines are there all the same" '^{"schema":1,' "$out"

@@ -134,9 +134,9 @@ test_near_names()
 	migratoins migrations
 	END
 	fails_with 125 "'nosuch:event'" "$PSTAT" list nosuch:event
-	has "nothing is near" "^  'pstat list tracepoint' shows what there is$" "$err"
+	has "nothing is near" "^  'pstat list tracepoint' shows all names$" "$err"
 	fails_with 125 "'qqqqqqqq'" "$PSTAT" list qqqqqqqq
-	has "nothing is near" "^  'pstat list' shows what there is$" "$err"
+	has "nothing is near" "^  'pstat list' shows all names$" "$err"
 	need_tracefs
 	for word in 'sched:sched_swich' 'sched:sched_swich*' nosuch:sched_switch sched:swich 'sched_swtch*' shed:sched_switch; do
 		fails_with 125 "no topic" "$PSTAT" list "$word"

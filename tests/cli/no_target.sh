@@ -53,7 +53,7 @@ test_record()
 # A person at a terminal is told what is going on; not where it ends by itself, nor in a log.
 test_said_on_a_terminal()
 {
-	local line='nothing is named to [a-z]+, so the whole machine is; Ctrl-C ends it'
+	local line='no command or task is given: [a-z]+ the whole machine; Ctrl-C ends it'
 
 	need_paranoid 0
 	for command in "stat -e context-switches" "record -e dummy -o x"; do
@@ -62,10 +62,10 @@ test_said_on_a_terminal()
 		has "$command: is said, and true" '^status (0|130)$' "$out"
 		# shellcheck disable=SC2086 # words
 		run "$PYTHON" "$ROOT/tests/cli/pty_screen.py" 24 100 end show -- "$PSTAT" $command --duration 0.01
-		has_not "$command: not where it ends by itself" 'nothing is named' "$out"
+		has_not "$command: not where it ends by itself" 'no command or task' "$out"
 	done
 	until_then test -s mine -- "$PSTAT" record -o mine -e dummy
-	has_not "not in a log" 'nothing is named' "$(<err)"
+	has_not "not in a log" 'no command or task' "$(<err)"
 }
 
 test_without_rights()

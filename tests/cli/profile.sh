@@ -153,7 +153,7 @@ test_storage()
 {
 	run "$PSTAT" profile -f --stack-storage-size 1 "${faults[@]}" -- "$exact" pages:3000
 	same "one stack" 1 "$(wc -l <<<"$out")"
-	has "others are counted" 'stacks: [0-9]+ samples are of other stacks than the first 1, and not in the output' "$err"
+	has "others are counted" 'stacks: [0-9]+ samples are left out: their stacks are not among the first 1' "$err"
 	same "all samples are in one of the two" "$(sed -nE 's/.*profile: ([0-9]+) samples.*/\1/p' <<<"$err")" \
 		$(("${out##* }" + $(sed -nE 's/.*stacks: ([0-9]+) samples.*/\1/p' <<<"$err")))
 	run "$PSTAT" profile -q -f --stack-storage-size 1048576 "${faults[@]}" -- "$exact" pages:3000

@@ -13,7 +13,7 @@ need_bpf()
 {
 	local why
 
-	why=$("$PSTAT" profile --engine bpf -e page-faults -c 1 -f -- true 2>&1 >/dev/null | sed -n 's/.*samples come by rings: //p')
+	why=$("$PSTAT" profile --engine bpf -e page-faults -c 1 -f -- true 2>&1 >/dev/null | sed -n 's/.*samples are read from rings: //p')
 	[ -z "$why" ] || skip "needs BPF: $why"
 }
 
@@ -22,7 +22,7 @@ need_bpf_waits()
 {
 	local why
 
-	why=$("$PSTAT" profile --engine bpf --off-cpu -f -- true 2>&1 >/dev/null | sed -n 's/.*samples come by rings: //p')
+	why=$("$PSTAT" profile --engine bpf --off-cpu -f -- true 2>&1 >/dev/null | sed -n 's/.*samples are read from rings: //p')
 	[ -z "$why" ] || skip "needs waits counted by BPF: $why"
 }
 
@@ -80,7 +80,7 @@ test_storage_of_one()
 	check "some are lost: $lost" test "$lost" -gt 0
 	same "all runs are samples or losses" "$runs" $((counted + lost))
 	same "all that were counted are in the output" "$counted" "$(sum <<<"$out")"
-	has "why" 'samples are in no cell: no room for one more stack' "$err"
+	has "why" 'samples were not counted: no room for one more stack' "$err"
 	has "what to do" 'raise --stack-storage-size' "$err"
 	has "the closing line has them" "missed $lost," "$err"
 }
@@ -187,9 +187,9 @@ test_waits_by_rings()
 	need_bpf_waits
 	need_tracefs
 	run "$PSTAT" profile --engine bpf --wakers -f -- "$exact" sleeps:5
-	has "wakers" 'samples come by rings: BPF does not count what ends waits' "$err"
+	has "wakers" 'samples are read from rings: BPF does not count what ends waits' "$err"
 	run "$PSTAT" profile --engine bpf --off-cpu --call-graph dwarf -f -- "$exact" sleeps:5
-	has "dwarf" 'samples come by rings: .*frame pointers' "$err"
+	has "dwarf" 'samples are read from rings: .*frame pointers' "$err"
 	has "and they come" '^exact;.* [0-9]+$' "$out"
 }
 
@@ -202,12 +202,12 @@ test_refused()
 		[ "$status" -ne 77 ] || skip "seccomp filters are refused here"
 		same "$what: exit status" 0 "$status"
 		has "$what: rings, and why" \
-			'samples come by rings: (the kernel refuses BPF programs|.*libbpf|pstat runs in a PID namespace)' "$err"
+			'samples are read from rings: (the kernel refuses BPF programs|.*libbpf|pstat runs in a PID namespace)' "$err"
 		check "$what: samples come all the same" test "$(sum <<<"$out")" -gt 900
 	done
 	need_paranoid 1
 	run "$WORK/no_bpf" program "$PSTAT" profile --engine bpf --off-cpu -f -- "$exact" sleeps:20
-	has "rings for waits, and why" 'samples come by rings: ' "$err"
+	has "rings for waits, and why" 'samples are read from rings: ' "$err"
 	has "waits come all the same" '^exact;.*sleep' "$out"
 }
 
@@ -233,7 +233,7 @@ test_refused_to_a_user()
 	is_root && skip "needs a user without rights"
 	run "$PSTAT" profile --engine bpf -e page-faults:u -c 1 -f -- "$exact" pages:1000
 	same "exit status" 0 "$status"
-	has "rings, and why" 'samples come by rings: ' "$err"
+	has "rings, and why" 'samples are read from rings: ' "$err"
 	check "samples come all the same" test "$(sum <<<"$out")" -gt 900
 }
 
@@ -243,9 +243,9 @@ test_other_events()
 	need_tracefs
 	run "$PSTAT" profile --engine bpf -e syscalls:sys_enter_getppid -f -- true
 	[[ $err != *"not found"* ]] || skip "needs the tracepoint sys_enter_getppid"
-	has "rings, and why" 'samples come by rings: .*BPF does not count tracepoints' "$err"
+	has "rings, and why" 'samples are read from rings: .*BPF does not count tracepoints' "$err"
 	run "$PSTAT" profile --engine bpf --call-graph dwarf -f -- true
-	has "rings for dwarf" 'samples come by rings: .*frame pointers' "$err"
+	has "rings for dwarf" 'samples are read from rings: .*frame pointers' "$err"
 }
 
 # ids PID: numbers of the BPF programs that a process has open.

@@ -112,8 +112,8 @@ test_full_disk()
 {
 	need_cmd prlimit
 	prlimit --fsize=0: "$PSTAT" profile --spool spool -i 0.05 "${faults[@]}" -- "${touching[@]}" 2> >(exec cat >said) &
-	until grep -q 'measuring goes on' said 2>/dev/null; do sleep 0.02; done
-	has "it is said" '^pstat: spool: [0-9TZ]+_.*\.pb\.gz: File too large; measuring goes on$' "$(<said)"
+	until grep -q 'measuring continues' said 2>/dev/null; do sleep 0.02; done
+	has "it is said" '^pstat: spool: [0-9TZ]+_.*\.pb\.gz: File too large; measuring continues$' "$(<said)"
 	same "nothing is there" "" "$(find spool -name '*.pb.gz*')"
 	prlimit --pid $! --fsize=unlimited:
 	until [ "$(lines_of_index)" -ge 2 ]; do sleep 0.02; done
@@ -121,8 +121,8 @@ test_full_disk()
 	wait $!
 	same "exit status" 125 $?
 	until grep -q '^\[ spool' said; do sleep 0.02; done
-	has "and when it is over" 'files are written again; [1-9][0-9]* could not be$' "$(<said)"
-	same "once" 1 "$(grep -c 'measuring goes on' said)"
+	has "and when it is over" 'files can be written again; [1-9][0-9]* could not be written$' "$(<said)"
+	same "once" 1 "$(grep -c 'measuring continues' said)"
 	check_spool "after it"
 	check "numbers are left out" test "$(numbers seq | head -n 1)" -gt 1
 	same "as many as lines say" "$(numbers seq | head -n 1)" "$(($(numbers not_written | head -n 1) + 1))"
@@ -143,14 +143,14 @@ test_limits()
 	check_spool "by age"
 	run "$PSTAT" profile -q --spool spool --max-size 1B "${faults[@]}" -- "$exact" pages:10
 	same "not even one fits" 125 "$status"
-	has "which is said" 'a file of [0-9]+ bytes is larger than --max-size; measuring goes on' "$err"
+	has "which is said" 'a file of [0-9]+ bytes is larger than --max-size; measuring continues' "$err"
 	check_spool "by size"
 	same "none is left" 0 "$(lines_of_index)"
 }
 
 test_engine_bpf()
 {
-	why=$("$PSTAT" profile --engine bpf -e page-faults -c 1 -f -- true 2>&1 >/dev/null | sed -n 's/.*samples come by rings: //p')
+	why=$("$PSTAT" profile --engine bpf -e page-faults -c 1 -f -- true 2>&1 >/dev/null | sed -n 's/.*samples are read from rings: //p')
 	[ -z "$why" ] || skip "needs BPF: $why"
 	"$PSTAT" profile --spool spool -i 0.1 --engine bpf "${faults[@]}" -- "${touching[@]}" 2>said &
 	until [ "$(lines_of_index)" -ge 3 ]; do sleep 0.02; done

@@ -156,7 +156,7 @@ test_wakers()
 	[ -e /sys/kernel/tracing/events/sched/sched_waking ] || skip "needs tracefs"
 	record --wakers --off-cpu-thresh 0 -m 16M -a -o x -- "$waits" 2
 	same "status" 0 "$status"
-	has "how many are known" '^  [0-9]+ of [0-9]+ that were over and not preempted: what ended them is recorded$' "$err"
+	has "how many are known" '^  [0-9]+ of [0-9]+ waits that ended and were not preemptions: their waker is recorded$' "$err"
 	# woken_by FUNCTION: the ns of all waits that the program's threads ended in it.
 	woken_by()
 	{
@@ -185,7 +185,7 @@ test_without_stacks()
 	need_restricted 1
 	record --off-cpu-thresh 0 -o x -- "$waits" 5
 	same "status" 0 "$status"
-	has "it is said" '^pstat: offcpu-time: the time that threads wait has no stacks' "$err"
+	has "it is said" '^pstat: offcpu-time: waits have no stacks' "$err"
 	has "with the remedy" '^  .*perf_event_paranoid=1' "$err"
 	has "the waits are there" '^  off the CPU: [0-9]+ waits, .*; [0-9]+ without a stack$' "$err"
 	check "all that was slept" test "$(waited x)" -ge 130000000

@@ -194,7 +194,7 @@ test_branches()
 	keyed branch_stack -s srcline_from,srcline_to --dsos libwork.so <<-'END'
 	11.11%|middle+8|work+0
 	END
-	fails_with 129 "'mispredict' is only known of branches" \
+	fails_with 129 "'mispredict' is only available for branches" \
 		"$PSTAT" report -i "$golden/branch_stack.data" --no-branch-stack -s mispredict
 	fails_with 129 'no branches; record them with -b' "$PSTAT" report -i "$golden/plain.data" -b
 }
@@ -236,7 +236,7 @@ test_memory()
 	29.85%|[.] table+0x8|[.] 0x0000000100000200|2M
 	2.24%|[.] table+0x8|[.] 0x0000000100000200|4K
 	END
-	fails_with 129 "'mem' is only known of memory samples, with --mem-mode" \
+	fails_with 129 "'mem' is only available for memory samples, with --mem-mode" \
 		"$PSTAT" report -i "$golden/mem_samples.data" -s mem
 }
 

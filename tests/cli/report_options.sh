@@ -401,7 +401,7 @@ test_refused()
 	-s symbl|--sort: 'symbl' is not a key; is 'symbol' meant\?$
 	-F sample,bar|--fields: 'bar' is not a key$
 	-s ipc_lbr|--sort: 'ipc_lbr' is not available: .*decoded$
-	-s +|--sort: nothing stands behind
+	-s +|--sort: nothing follows
 	--time 1.006|--time: '1.006': .*START,STOP$
 	--time 1,x|--time: 'x': is not a time in seconds
 	--time a%/b|--time: 'a%/b': .*such as 10%/2$

@@ -108,7 +108,7 @@ test_a_file_through_a_pipe()
 	same "no temporary file stays" "" "$(ls empty)"
 	cat "$golden/plain.data" | TMPDIR=$PWD/none "$PSTAT" evlist >out 2>err
 	same "where none can be made: status" 125 $?
-	has "where none can be made: the reason" 'no file can be made .*none/pstat-.*: No such file' "$(<err)"
+	has "where none can be made: the reason" 'cannot create a temporary file .*none/pstat-.*: No such file' "$(<err)"
 }
 
 test_what_is_named_wins()
@@ -131,7 +131,7 @@ test_nothing_in_the_pipe()
 		# shellcheck disable=SC2086 # words
 		true | "$PSTAT" $what >out 2>err
 		same "| pstat $what: status" 125 $?
-		has "| pstat $what: the remedy" '^  standard input is a pipe, .*; -i names a file' "$(<err)"
+		has "| pstat $what: the remedy" '^  standard input is a pipe, .*; to read a file, use -i' "$(<err)"
 		same "| pstat $what: prints nothing else" "" "$(<out)"
 	done
 }
@@ -176,7 +176,7 @@ test_an_empty_pipe()
 	run bash -c ': | "$0" report' "$PSTAT"
 	same "status" 125 "$status"
 	has "it is called by its name" '^pstat: standard input: is empty$' "$err"
-	has "and what else to do" '^  standard input is a pipe, so it was read; -i names a file, such as -i perf.data$' "$err"
+	has "and what else to do" '^  standard input is a pipe, so it was read; to read a file, use -i, such as -i perf.data$' "$err"
 }
 
 run_tests

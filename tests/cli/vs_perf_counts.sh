@@ -212,7 +212,7 @@ test_uprobes_and_other_tasks()
 	has "the note says what to do" '^  -a counts them' "$err"
 	has_not "a place that is executed" 'it will be 0' "$err"
 	run "$PSTAT" stat -e "uprobe/path=$EXACT,offset=0x10/" -- "$EXACT" calls:1
-	has "the head of the file is no code" "it will be 0: offset 0x10 is in no part of .*exact that is executed" "$err"
+	has "the head of the file is no code" "it will be 0: offset 0x10 is not in an executable part of .*exact" "$err"
 	run "$PSTAT" stat -e "uprobe/path=$EXACT,offset=$called_offset/" -- "$EXACT" calls:1
 	has_not "the function is" 'it will be 0' "$err"
 	run "$PSTAT" stat -j -e "$probe" -- "$EXACT" threads:3 calls:2

@@ -73,7 +73,7 @@ test_refused()
 	fails_with 129 "'14:3x': is not a time of day" "$PSTAT" script -i "$golden/plain.data" --time 14:3x,
 	fails_with 129 "'2026-13-01T10:00': is not a time of day" "$PSTAT" script -i "$golden/plain.data" \
 		--time 2026-13-01T10:00,
-	fails_with 129 "a pipe gives the time of day of its clock too late" "$PSTAT" script -i "$golden/in_a_pipe.data" --time 10:00,
+	fails_with 129 "a pipe gives the time of day of its clock only at its end" "$PSTAT" script -i "$golden/in_a_pipe.data" --time 10:00,
 }
 
 run_tests

@@ -276,7 +276,7 @@ static void cgroup_path(void)
 	REQUIRE(pstat_open(&counters, events, &options[2], &error) == -EBADF);
 	options[2].cgroup_fd = open("/", O_RDONLY);
 	REQUIRE(pstat_open(&counters, events, &options[2], &error) == -EINVAL);
-	SAYS(error, "no folder of a control group");
+	SAYS(error, "not the folder of a control group");
 	options[2].cgroup = "/";
 	REQUIRE(pstat_open(&counters, events, &options[2], &error) == -EINVAL);
 	SAYS(error, "not both");

@@ -182,7 +182,7 @@ static void expect_reason(const char *text)
 static void no_kcore(void **state)
 {
 	(void)state;
-	expect_reason("/proc/kcore is not there; -k with that kernel's vmlinux has the code, too");
+	expect_reason("/proc/kcore does not exist; -k with that kernel's vmlinux has the code too");
 }
 
 static void a_kcore_that_is_cut(void **state)

@@ -150,7 +150,7 @@ static void another_files_are_refused(void **state)
 	dso = dso_of(0xcd);
 	dso.start += 0x1000;
 	assert_null(embedded_names_find(names, &dso, &why));
-	assert_string_equal(why.s, "of another place than where it was loaded");
+	assert_string_equal(why.s, "for another load address");
 	embedded_names_free(names);
 	str_release(&bytes);
 	str_release(&why);

@@ -280,7 +280,7 @@ static const struct {
 	{ "cycles/period=1,freq=2/", 16, -EINVAL, "period and freq exclude each other", NULL },
 	{ "cycles/freq=1,name=x,period=2/", 21, -EINVAL, "period and freq exclude each other", NULL },
 	{ "{cycles,instructions/period=9,ratio-to-prev=2.0/}", 30, -ENOTSUP,
-	  "ratio-to-prev: pstat does not set up the reloading of counters that it stands for: give a period", NULL },
+	  "ratio-to-prev: pstat does not reload counters in this way: give a period", NULL },
 	{ "cycles/ratio-to-prev=x/", 21, -EINVAL, "ratio-to-prev needs a number above 0, and 'x' is not one",
 	  NULL },
 	{ "cycles/ratio-to-prev=-1/", 21, -EINVAL,

@@ -169,8 +169,8 @@ static void test_only_one_side(void **state)
 	assert_true(list.v[0].user_excludes);
 	assert_int_equal(list.notes.n, 2);
 	assert_string_equal(list.notes.v[1].text,
-			    "--all-user leaves cs:k, migrations as they are: "
-			    "they happen in the kernel alone");
+			    "--all-user does not change cs:k, migrations: "
+			    "they happen only in the kernel");
 	assert_false(list.notes.v[1].verbose);
 	event_list_only_kernel(&list);
 	dump_events(&out, &list);
@@ -194,12 +194,12 @@ static void test_modes_of_kernel_events(void **state)
 				   "cs:uk 1:3 uk H");
 	assert_int_equal(list.notes.n, 1);
 	assert_string_equal(list.notes.v[0].text,
-			    "cs: counted whatever its group's modifiers say: it happens in the kernel alone");
+			    "cs: its group's modifiers do not apply: it happens only in the kernel");
 	add(&list, "sched:sched_switch:u,sched:sched_switch:k");
 	assert_int_equal(list.notes.n, 2);
 	assert_string_equal(list.notes.v[1].text,
 			    "sched:sched_switch:u: a tracepoint fires in the kernel, which its modifiers "
-			    "leave out: 0, unless it has the registers of user mode (syscalls:*, uprobes)");
+			    "exclude: 0, unless it has the registers of user mode (syscalls:*, uprobes)");
 	add(&list, "cs:u,cs:h,cs:k,cs");
 	assert_non_null(event_nowhere(&list.v[list.n - 4]));
 	assert_non_null(event_nowhere(&list.v[list.n - 3]));

@@ -435,7 +435,7 @@ static void test_events_that_are_no_metric(void **state)
 	struct exporter_plan plan = plan_of("duration_time", AGGR_TOTAL);
 
 	(void)state;
-	refused(&plan, -EINVAL, "duration_time: it is measured of a command");
+	refused(&plan, -EINVAL, "duration_time: it is measured for a command");
 	plan = plan_of("cycles:u,cycles,cycles:ku,cycles", AGGR_TOTAL);
 	refused(&plan, -EINVAL, "two events have the labels event=\"cycles\" and mode=\"all\"");
 	fake_machine_pmu(&machine, "power", "type", "21\n");
@@ -558,10 +558,10 @@ static const char whole_text[] =
 	"# HELP pstat_event_total Events, scaled where they shared a counter.\n"
 	"# TYPE pstat_event_total counter\n"
 	"pstat_event_total{event=\"faults\",mode=\"all\",socket=\"0\"} 12\n"
-	"# HELP pstat_event_enabled_seconds_total Time in which an event was to be counted, of all its counters.\n"
+	"# HELP pstat_event_enabled_seconds_total Time for which an event was enabled, summed over its counters.\n"
 	"# TYPE pstat_event_enabled_seconds_total counter\n"
 	"pstat_event_enabled_seconds_total{event=\"faults\",mode=\"all\",socket=\"0\"} 4.000000000\n"
-	"# HELP pstat_event_running_seconds_total Time in which an event was counted, of all its counters.\n"
+	"# HELP pstat_event_running_seconds_total Time for which an event was counted, summed over its counters.\n"
 	"# TYPE pstat_event_running_seconds_total counter\n"
 	"pstat_event_running_seconds_total{event=\"faults\",mode=\"all\",socket=\"0\"} 4.000000000\n"
 	"# HELP pstat_event_supported Whether an event can be counted here, or why not.\n"
@@ -583,8 +583,8 @@ static const char whole_text[] =
 static const char open_metrics_head[] = "# HELP pstat_event Events, scaled where they shared a counter.\n"
 					"# TYPE pstat_event counter\n"
 					"pstat_event_total{event=\"faults\",mode=\"all\",socket=\"0\"} 12\n"
-					"# HELP pstat_event_enabled_seconds Time in which an event was to be counted, "
-					"of all its counters.\n"
+					"# HELP pstat_event_enabled_seconds Time for which an event was enabled, "
+					"summed over its counters.\n"
 					"# TYPE pstat_event_enabled_seconds counter\n"
 					"# UNIT pstat_event_enabled_seconds seconds\n";
 

@@ -240,7 +240,7 @@ static void precision_is_worth_more_than_guests(void **state)
 	open_all();
 	assert_int_equal(set.v[0].attr.precise_ip, 2);
 	assert_int_equal(set.v[0].attr.exclude_guest, 0);
-	assert_true(noted("cycles:P: guests count too"));
+	assert_true(noted("cycles:P: guests are counted too"));
 	assert_int_equal(set.v[1].attr.precise_ip, 0);
 	assert_int_equal(set.v[1].attr.exclude_guest, 1);
 }
@@ -460,7 +460,7 @@ static void every_errno_has_words(void **state)
 		{ EINVAL, PERF_TYPE_BREAKPOINT,
 		  "the machine cannot watch this address with this length and access" },
 		{ EBUSY, PERF_TYPE_RAW, "another user holds the unit exclusively" },
-		{ ENODEV, PERF_TYPE_RAW, "the unit's device is not there" },
+		{ ENODEV, PERF_TYPE_RAW, "the unit's device does not exist" },
 		{ ENXIO, PERF_TYPE_RAW, "no counter unit for this event" },
 		{ EOPNOTSUPP, PERF_TYPE_RAW, "the unit does not support these settings" },
 		{ E2BIG, PERF_TYPE_RAW, "this kernel is too old for these settings" },
@@ -529,7 +529,7 @@ static void branches_of_an_event_without_them(void **state)
 	(void)state;
 	core_pmu();
 	refused_branches(PERF_TYPE_SOFTWARE, PERF_SAMPLE_BRANCH_ANY, EOPNOTSUPP,
-			 "branch records come with events of the CPU's counter unit only",
+			 "only events of the CPU's counter unit have branch records",
 			 "leave out -b and -j; -g finds callers without branch records");
 }
 
@@ -538,7 +538,7 @@ static void pmu_without_branches(void **state)
 	(void)state;
 	core_pmu();
 	refused_branches(PERF_TYPE_HARDWARE, PERF_SAMPLE_BRANCH_ANY, EINVAL,
-			 "this CPU's counter unit makes no branch records",
+			 "this CPU's counter unit does not record branches",
 			 "leave out -b and -j; -g finds callers without branch records");
 }
 

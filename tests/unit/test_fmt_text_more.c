@@ -131,7 +131,7 @@ static void test_scale_error_and_passes(void **state)
 			 "   (57.92%% +- 0.31%%)\n\n", cases[i].title);
 		str_add(&want, one ? "       0.500000000 seconds time elapsed\n\n"
 				   : "       0.500000000 +- 0.000000000 seconds time elapsed\n\n");
-		str_add(&want, " counters were shared with others than this run: values are scaled, "
+		str_add(&want, " counters were shared with other users: values are scaled, "
 			       "the least ran 57.92% of the time\n\n");
 		style.big_num = true;
 		expect_report(&stat_format_text, &style, &report, want.s);

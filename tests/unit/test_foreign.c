@@ -240,7 +240,7 @@ static void test_sizes(void **state)
 
 	assert_string_equal(read_by("/app", &options), "app");
 	assert_string_equal(read_by("/bin/app", &options), error(EFBIG));
-	assert_string_equal(why.s, "7 bytes, more than the 3 that are read of such a file");
+	assert_string_equal(why.s, "7 bytes, more than the limit of 3 for such a file");
 	free(root);
 }
 

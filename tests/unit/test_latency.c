@@ -214,7 +214,7 @@ static void filters_by_parallelism(void **state)
 	query.filters.parallelism = "0-2";
 	open_recording(&m);
 	assert_int_equal(asked_open(&asked, &query, &m.reader, &m.err), -EINVAL);
-	assert_string_equal(m.err.s, "--parallelism: '0-2': at least one thread runs where a sample is taken");
+	assert_string_equal(m.err.s, "--parallelism: '0-2': at least one thread runs when a sample is taken");
 	asked_release(&asked);
 	end(&m);
 }

@@ -196,7 +196,7 @@ static void build_id_is_left_out(void **state)
 	open_all();
 	assert_int_equal(set.v[0].state, COUNTER_OPEN);
 	assert_false(set.v[0].attr.build_id);
-	assert_true(noted("--buildid-mmap: this kernel tells no build-ids"));
+	assert_true(noted("--buildid-mmap: this kernel does not provide build-ids"));
 }
 
 static void build_id_is_not_to_blame(void **state)

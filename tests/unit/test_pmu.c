@@ -288,7 +288,7 @@ static void test_alias_brings_scale_and_unit(void **state)
 	expect_events("energy-pkg", host,
 		      "energy-pkg @power 1e:2 cpus=0 x2.328306437e-10 Joules per-pkg snapshot\n");
 	expect_error("power/energy-pkg,energy-cores/", host, -EINVAL,
-		     "brought a unit or a scale already");
+		     "already has a unit or a scale");
 }
 
 static void test_alias_with_a_parameter(void **state)

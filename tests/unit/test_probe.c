@@ -268,7 +268,7 @@ static void test_which_function(void **state)
 		{ "shout", 7, NULL },
 		{ "std::sort", 10, NULL },
 		{ "twice", -1, "has several functions 'twice': name one of _Z5twicei, _Z5twiced" },
-		{ "chosen", -1, "has several codes of 'chosen', one of which is chosen when a program starts" },
+		{ "chosen", -1, "has several versions of 'chosen', and one is chosen when a program starts" },
 		{ "data", -1, "has no function 'data'" },
 		{ "ns::", -1, "has no function 'ns::'" },
 		{ "::sum", -1, "has no function '::sum'" },

@@ -180,7 +180,7 @@ static void bad_size(uint16_t size)
 	expect(1, 2);
 	assert_int_equal(fix_next(), -EBADMSG);
 	assert_null(fix.record);
-	assert_string_equal(fix.feed.why.s, "24 bytes in the ring of CPU 0 begin with no record");
+	assert_string_equal(fix.feed.why.s, "24 bytes in the ring of CPU 0 do not begin with a record");
 	assert_int_equal(fix.feed.broken, broken + 1);
 	/* All that was ready is gone, and what comes next is read. */
 	assert_int_equal(fix_next(), 0);

@@ -544,7 +544,7 @@ static void test_words(void **state)
 	assert_int_equal(branch_filter_parse("any,,u", &bits, &err), -EINVAL);
 	str_reset(&err);
 	assert_int_equal(branch_filter_parse("any_cal", &bits, &err), -EINVAL);
-	assert_string_equal(err.s, "branch filter 'any_cal': there is none of this name\n"
+	assert_string_equal(err.s, "branch filter 'any_cal': there is no kind of branch with this name\n"
 				   "did you mean 'any_call'?");
 	str_reset(&err);
 	assert_int_equal(sample_regs_parse("", &bits, &err), -EINVAL);

@@ -335,7 +335,7 @@ static const struct browsing {
 	/* A key that changes nothing says why. */
 	{ "keys without effect", &two_events, .keys = KEYS(
 		{ 'y', "Command / Shared Object / Symbol", NULL, 1 },
-		{ 'x', "^rows within rows have no Children; y makes them flat", NULL, 0 },
+		{ 'x', "^nested rows have no Children; y makes them flat", NULL, 0 },
 		{ 'y', "Overhead  Command", "Children", 1 },
 		{ 'O', "^Columns: overhead,comm,dso,symbol", NULL, 0 },
 		{ KEY_RETURN, "Overhead", NULL, 1 },
@@ -454,7 +454,7 @@ static const struct browsing {
 		{ 'm', "^What to do with other  (Enter", NULL, ANY },
 		{ TIME_PASSES, NULL, NULL, ANY },
 		{ KEY_GO_DOWN, NULL, NULL, ANY },
-		{ KEY_RETURN, "^other is not there any more", "thread: ", ANY },
+		{ KEY_RETURN, "^other no longer exists", "thread: ", ANY },
 		{ KEY_FIRST, "prog", "other", ANY },
 		{ 'm', "^What to do with prog  (Enter", NULL, ANY },
 		{ KEY_LAST, NULL, NULL, ANY },

@@ -57,7 +57,7 @@ test_others_come_later()
 	run "$PSTAT" stat --passes -e "$(times 6 instructions:u)" \
 		--pre "$PSTAT stat -C 0 -o other -e $(times 4 instructions) -- sleep 1000 & until [ -e other ]; do sleep 0.01; done" \
 		-- "$loop" $((10 * loops))
-	has "it is said" 'counters were shared with others than this run' "$err"
+	has "it is said" 'counters were shared with other users' "$err"
 	killall sleep
 }
 
