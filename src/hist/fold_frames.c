@@ -158,7 +158,8 @@ static const struct location_view *location_view(struct table *table, uint32_t l
 	}
 	made.n = (uint32_t)list.n;
 	view.line = list.v[0].line;
-	made.self = frame_intern(table, &view, 0);
+	/* A location's only frame is the sample's own. */
+	made.self = list.n == 1 ? frames->lists[made.first] : frame_intern(table, &view, 0);
 	frames->locations[at] = made;
 	return &frames->locations[at];
 }
