@@ -67,7 +67,7 @@ static struct rate pool(const struct rate *runs, size_t n)
 	return all;
 }
 
-static void compare_row(const struct diff *diff, struct diff_row *row, size_t side)
+static void compare_row(const struct diff *diff, struct diff_row *row, size_t side, struct confidence *confidence)
 {
 	const struct diff_side *old = &diff->sides[0], *new = &diff->sides[side];
 	const struct rate *runs = row->runs + diff_first_run(diff, side);
@@ -79,9 +79,8 @@ static void compare_row(const struct diff *diff, struct diff_row *row, size_t si
 	if (!side || !(before.whole > 0) || !(after.whole > 0))
 		return;
 	if (!new->runs)
-		rates_compare(&before, &after, rate_kind(diff), diff->options.confidence, &cell->change);
-	else if (!runs_compare(row->runs, old->n, runs, new->n, rate_kind(diff), diff->options.confidence,
-			       &cell->change))
+		rates_compare(&before, &after, rate_kind(diff), confidence, &cell->change);
+	else if (!runs_compare(row->runs, old->n, runs, new->n, rate_kind(diff), confidence, &cell->change))
 		return;
 	cell->corrected = cell->change.p;
 	cell->verdict = before.n_part + after.n_part < DIFF_FEW_SAMPLES ? DIFF_FEW : DIFF_NOISE;
@@ -111,9 +110,11 @@ static void judge_rows(const struct diff *diff, struct diff_event *event, size_t
 
 static void judge(const struct diff *diff, struct diff_event *event)
 {
+	struct confidence confidence = { .level = diff->options.confidence };
+
 	for (size_t side = 0; side < diff->n_sides; side++) {
 		for (size_t i = 0; i < event->n; i++)
-			compare_row(diff, event->rows[i], side);
+			compare_row(diff, event->rows[i], side, &confidence);
 		if (side)
 			judge_rows(diff, event, side);
 	}

@@ -95,10 +95,19 @@ static double cautious(const struct rate *rate, enum rate_kind kind, double effe
 	return rate_value(rate) + (rate->whole > 0 ? effect * rate->sample / rate->whole : 0);
 }
 
-/* Shares differ by 1 at most. */
-static void set_interval(struct change *change, double error, enum rate_kind kind, double confidence)
+static double quantile(struct confidence *confidence, double freedom)
 {
-	double reach = t_quantile(confidence, change->freedom) * error;
+	if (confidence->freedom != freedom) {
+		confidence->freedom = freedom;
+		confidence->t = t_quantile(confidence->level, freedom);
+	}
+	return confidence->t;
+}
+
+/* Shares differ by 1 at most. */
+static void set_interval(struct change *change, double error, enum rate_kind kind, struct confidence *confidence)
+{
+	double reach = quantile(confidence, change->freedom) * error;
 
 	change->error = error;
 	change->low = change->difference - reach;
@@ -110,8 +119,8 @@ static void set_interval(struct change *change, double error, enum rate_kind kin
 }
 
 /* The test is about one rate that both sides have; the interval about two. */
-void rates_compare(const struct rate *before, const struct rate *after, enum rate_kind kind, double confidence,
-		   struct change *change)
+void rates_compare(const struct rate *before, const struct rate *after, enum rate_kind kind,
+		   struct confidence *confidence, struct change *change)
 {
 	double whole = before->whole + after->whole, same = whole > 0 ? (before->part + after->part) / whole : 0;
 	double effect = design_effect(before, after, kind), chance, error;
@@ -167,7 +176,7 @@ static double variance_of_mean(const struct rate *runs, size_t n, enum rate_kind
 }
 
 bool runs_compare(const struct rate *before, size_t n_before, const struct rate *after, size_t n_after,
-		  enum rate_kind kind, double confidence, struct change *change)
+		  enum rate_kind kind, struct confidence *confidence, struct change *change)
 {
 	double known_before = (double)rates_known(before, n_before), known_after = (double)rates_known(after, n_after);
 	double a, b;

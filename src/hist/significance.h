@@ -51,15 +51,20 @@ struct change {
 	double error, freedom; /* standard error of the difference, its degrees of freedom */
 	double design_effect; /* 1 where it comes from runs */
 };
-/* confidence: 0.95. From the samples of both sides. */
-void rates_compare(const struct rate *before, const struct rate *after, enum rate_kind kind, double confidence,
-		   struct change *change);
+/* How certain intervals are to be. The rows of a comparison mostly have the same degrees of freedom: t is kept. */
+struct confidence {
+	double level; /* 0.95 */
+	double freedom, t; /* t_quantile of the last that was asked for; freedom 0: none was */
+};
+/* From the samples of both sides. */
+void rates_compare(const struct rate *before, const struct rate *after, enum rate_kind kind,
+		   struct confidence *confidence, struct change *change);
 /*
  * From the variance between runs (Welch's t), which is never taken for less than what sampling explains. before, after:
  * one for each run; those without a whole say nothing. False: there are less than two others on a side.
  */
 bool runs_compare(const struct rate *before, size_t n_before, const struct rate *after, size_t n_after,
-		  enum rate_kind kind, double confidence, struct change *change);
+		  enum rate_kind kind, struct confidence *confidence, struct change *change);
 /* Runs that have a whole; the mean of their rates, 0 where there is none. */
 size_t rates_known(const struct rate *runs, size_t n);
 double rates_mean(const struct rate *runs, size_t n);

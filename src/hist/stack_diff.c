@@ -103,8 +103,9 @@ static bool is_parents(const struct places *places, size_t i)
 	return place->part[0] >= parent->part[0] && place->part[1] >= parent->part[1] && place->parent;
 }
 
-static void judge(struct places *places, double confidence)
+static void judge(struct places *places, double level)
 {
+	struct confidence confidence = { .level = level };
 	double *p = xcalloc(places->n, sizeof(*p));
 	size_t n = 0;
 
@@ -114,7 +115,7 @@ static void judge(struct places *places, double confidence)
 
 		diff->before = rate_value(&before);
 		diff->now = rate_value(&now);
-		rates_compare(&before, &now, RATE_SHARE, confidence, &diff->change);
+		rates_compare(&before, &now, RATE_SHARE, &confidence, &diff->change);
 		diff->verdict = before.n_part + now.n_part < DIFF_FEW_SAMPLES ? DIFF_FEW : DIFF_NOISE;
 		if (diff->verdict == DIFF_NOISE && !is_parents(places, i))
 			p[n++] = diff->change.p;
@@ -129,7 +130,7 @@ static void judge(struct places *places, double confidence)
 		if (is_parents(places, i))
 			diff->verdict = places->v[places->v[i].parent].diff.verdict;
 		else
-			diff->verdict = diff_verdict_of(&diff->change, p[n++], confidence);
+			diff->verdict = diff_verdict_of(&diff->change, p[n++], level);
 	}
 	free(p);
 }

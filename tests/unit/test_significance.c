@@ -149,7 +149,7 @@ static struct found compare(const struct simulated *a, const struct simulated *b
 		const struct rate old = rate_of(a, i), new = rate_of(b, i);
 		struct change change;
 
-		rates_compare(&old, &new, RATE_SHARE, 0.95, &change);
+		rates_compare(&old, &new, RATE_SHARE, &(struct confidence){ .level = 0.95 }, &change);
 		found.n_rows++;
 		found.n_inside += change.low <= after[i] - before[i] && after[i] - before[i] <= change.high;
 		if (old.n_part + new.n_part < FEW)
@@ -294,7 +294,7 @@ static void without_blocks_there_is_no_effect(void **state)
 	struct change change;
 
 	(void)state;
-	rates_compare(&a, &b, RATE_SHARE, 0.95, &change);
+	rates_compare(&a, &b, RATE_SHARE, &(struct confidence){ .level = 0.95 }, &change);
 	/* z = 0.4 / sqrt(0.5 * 0.5 * 2 / 100) */
 	assert_near(change.p, erfc(0.4 / sqrt(0.005) / sqrt(2)), 1e-15);
 	assert_near(change.design_effect, 1, 0);
@@ -315,7 +315,7 @@ static void nothing_is_finite(void **state)
 	for (size_t i = 0; i < 3; i++)
 		for (size_t k = 0; k < 3; k++)
 			for (enum rate_kind kind = RATE_SHARE; kind <= RATE_PER_EVENT; kind++) {
-				rates_compare(rates[i], rates[k], kind, 0.95, &change);
+				rates_compare(rates[i], rates[k], kind, &(struct confidence){ .level = 0.95 }, &change);
 				assert_true(isfinite(change.low) && isfinite(change.high) && isfinite(change.p));
 				assert_true(change.low <= change.difference && change.difference <= change.high);
 				assert_true(change.p >= 0 && change.p <= 1);
@@ -338,7 +338,7 @@ static void runs_are_compared_by_their_variance(void **state)
 	struct change change;
 
 	(void)state;
-	runs_compare(old, 3, new, 3, RATE_SHARE, 0.95, &change);
+	runs_compare(old, 3, new, 3, RATE_SHARE, &(struct confidence){ .level = 0.95 }, &change);
 	assert_near(change.difference, 0.06, 1e-12);
 	assert_near(change.freedom, freedom, 1e-9);
 	assert_near(change.p, t_two_sided(0.06 / sqrt(a + b), freedom), 1e-12);
@@ -356,7 +356,7 @@ static void runs_that_agree_by_chance_are_not_certain(void **state)
 		old[i] = (struct rate){ .part = 30, .whole = 100, .n_part = 30, .n_whole = 100, .sample = 1 };
 		new[i] = (struct rate){ .part = 32, .whole = 100, .n_part = 32, .n_whole = 100, .sample = 1 };
 	}
-	runs_compare(old, 3, new, 3, RATE_SHARE, 0.95, &change);
+	runs_compare(old, 3, new, 3, RATE_SHARE, &(struct confidence){ .level = 0.95 }, &change);
 	assert_true(change.p > 0.3);
 }
 
