@@ -214,8 +214,8 @@ test_load()
 
 	need_paranoid 2
 	need_jansson
-	run "$PSTAT" compare "${few[@]}" -e task-clock,page-faults --metrics cpus-utilized --warmup 1 --reference many -L x 1,2 \
-		--export-json a.json --export-csv a.csv --export-markdown a.md -n few -n many "$exact pages:10" "sh -c 'echo {x}'"
+	run "$PSTAT" compare "${few[@]}" -e task-clock,page-faults --metrics cpus-utilized --warmup 1 --reference many -L x 10,2000 \
+		--export-json a.json --export-csv a.csv --export-markdown a.md -n few -n many "$exact pages:{x}"
 	same "status" 0 "$status"
 	printed=$out
 	run "$PSTAT" compare --load a.json --export-json b.json --export-csv b.csv --export-markdown b.md
@@ -224,7 +224,7 @@ test_load()
 	for kind in json csv md; do
 		check "the same $kind" cmp a.$kind b.$kind
 	done
-	run bash -c '"$0" compare --load - --check=page-faults:u --reference few -n one <a.json' "$PSTAT"
+	run bash -c '"$0" compare --load - --check=page-faults:u --reference one -n one <a.json' "$PSTAT"
 	same "judged anew" 3 "$status"
 	has "a pipe, another reference and name" '^one  \(reference\)$' "$out"
 }
