@@ -17,5 +17,5 @@ int compare_load(char *const *paths, size_t n, struct compare_data *data, struct
 {
 	(void)paths, (void)n, (void)data, (void)question, (void)notes;
 	return fail(err, -ENOSYS, "--load: this pstat was built without jansson, which reads JSON\n"
-				  "build it where jansson's headers are, or with WITH_JANSSON=1");
+				  "build it with jansson's headers installed, or with WITH_JANSSON=1");
 }

@@ -210,13 +210,20 @@ test_off_cpu()
 test_machine()
 {
 	need_paranoid 0
+	local program recorder
+
 	"$callers" known 100000 &
-	"$used" $! 20
-	run "$PSTAT" profile -f -F 499 1
-	kill $!
-	same "ended well" 0 "$status"
-	has "what runs is there" '^callers;' "$out"
-	has_not "idleness is not" '^swapper' "$out"
+	program=$!
+	"$PSTAT" profile -F 499 >text 2>said &
+	recorder=$!
+	until [ -s text ]; do sleep 0.02; done
+	"$used" $program 2000
+	kill -INT $recorder
+	wait $recorder
+	same "ended well" 0 $?
+	kill $program
+	has "what runs is there" "^    - +callers \\($program\\)\$" "$(<text)"
+	has_not "idleness is not" '^    - +swapper' "$(<text)"
 }
 
 test_without_rights()
