@@ -142,8 +142,10 @@ run()
 	ran="$*"
 	"$@" >"$tmp/.out" 2>"$tmp/.err" </dev/null
 	status=$?
-	out=$(tr -d '\000' <"$tmp/.out")
-	err=$(tr -d '\000' <"$tmp/.err")
+	{
+		out=$(<"$tmp/.out")
+		err=$(<"$tmp/.err")
+	} 2>/dev/null # bash leaves zero bytes out, and says so
 	return 0
 }
 

@@ -16,7 +16,7 @@ perf_archive=/usr/lib/perf-core/perf-archive
 record_gone()
 {
 	cp "$WORK/callers" gone
-	"$PSTAT" record -q -N -o perf.data -e cpu-clock:u -F 2000 "$@" -- ./gone known 300 >/dev/null 2>&1 ||
+	"$PSTAT" record -q -N -o perf.data -e cpu-clock:u -F 2000 "$@" -- ./gone known 40 >/dev/null 2>&1 ||
 		fail "it is recorded" "status $?"
 }
 
@@ -88,7 +88,7 @@ test_perf_archive()
 	HOME=$PWD/home
 	mkdir home pstats perfs
 	cp "$WORK/callers" gone
-	perf record -q -o perf.data -e cpu-clock:u -F 2000 ./gone known 300 >/dev/null 2>&1
+	perf record -q -o perf.data -e cpu-clock:u -F 2000 ./gone known 40 >/dev/null 2>&1
 	rm gone
 	perf archive >/dev/null 2>&1 || skip "needs a perf-archive that works here"
 	mv perf.data.tar.bz2 theirs.tar.bz2
@@ -161,7 +161,7 @@ test_all_of_a_folder()
 {
 	need_perf
 	cp "$WORK/callers" gone
-	perf record -q --threads=cpu -o perf.data -e cpu-clock:u -F 2000 ./gone known 300 >/dev/null 2>&1
+	perf record -q --threads=cpu -o perf.data -e cpu-clock:u -F 2000 ./gone known 40 >/dev/null 2>&1
 	[ -d perf.data ] || skip "needs a perf that records into a folder"
 	burns >names
 	has "its name, here" ' gone +\[\.\] burn' "$(<names)"

@@ -43,10 +43,10 @@ test_without_the_library()
 test_pip()
 {
 	need_python
-	"$PYTHON" -m venv --without-pip venv 2>/dev/null || skip "needs Python's venv"
-	"$PYTHON" -m pip --version >/dev/null 2>&1 || skip "needs pip, which is not installed"
+	python3 -m venv --without-pip venv 2>/dev/null || skip "needs Python's venv"
+	python3 -m pip --version >/dev/null 2>&1 || skip "needs pip, which is not installed"
 	unset PYTHONPATH
-	run "$PYTHON" -m pip --python venv/bin/python install --no-index --disable-pip-version-check -q "$bindings/python"
+	run python3 -m pip --python venv/bin/python install --no-index --disable-pip-version-check -q "$bindings/python"
 	case $err in *"no such option"*) skip "needs a pip that has --python" ;; esac
 	same "status" 0 "$status"
 	run venv/bin/python -c 'import pstat; print(pstat.__file__, pstat.version() == pstat.__version__)'

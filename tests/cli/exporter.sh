@@ -107,7 +107,7 @@ test_python_parser()
 	local python
 
 	need_paranoid 0
-	for python in "$PYTHON" /usr/bin/python3 ''; do
+	for python in python3 /usr/bin/python3 ''; do
 		[ -z "$python" ] || ! "$python" -c 'import prometheus_client' 2>/dev/null || break
 	done
 	[ -n "$python" ] || skip "needs python3-prometheus-client, which is not installed"
