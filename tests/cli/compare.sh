@@ -313,10 +313,10 @@ test_hyperfine_scripts()
 
 	need_paranoid 2
 	[ -e "$folder/plot_whisker.py" ] || skip "needs hyperfine's scripts (HYPERFINE_SCRIPTS=folder)"
-	"$PYTHON" -c 'import matplotlib' 2>/dev/null || skip "needs Python's matplotlib"
+	python3 -c 'import matplotlib' 2>/dev/null || skip "needs Python's matplotlib"
 	run "$PSTAT" compare "${few[@]}" --style none --export-json x.json true "sh -c :"
 	for name in plot_whisker plot_progression; do
-		run "$PYTHON" "$folder/$name.py" x.json -o $name.png
+		run python3 "$folder/$name.py" x.json -o $name.png
 		same "$name" 0 "$status"
 		check "its picture" test -s $name.png
 	done
