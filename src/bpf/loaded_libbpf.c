@@ -206,7 +206,8 @@ static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *op
 	loaded->lib.libbpf_set_print(print_nothing);
 	loaded->n_cpus = loaded->lib.libbpf_num_possible_cpus();
 	if (loaded->n_cpus < 1)
-		return fail(err, -ENODEV, "the number of CPUs is not known");
+		return fail(err, -ENODEV,
+			    "the number of CPUs is not known: /sys/devices/system/cpu/possible does not exist");
 	for (size_t i = 0; i < options->n_programs && !code; i++)
 		code = load_program(loaded, options);
 	if (!code && loaded->lib.bpf_map_update_elem(loaded->maps[NUMBER_1], &zero, &one, BPF_ANY))

@@ -89,6 +89,10 @@ static void user(struct fact_collector *c)
 	const struct privilege *p = machine_privilege(&c->machine);
 	struct str text = STR_INIT;
 
+	if (!exists(c->kern->host.procfs, "self/status", R_OK)) {
+		add(c, FACT_LIMITED, NULL, "not known: %s/self/status cannot be read", c->kern->host.procfs);
+		return;
+	}
 	str_addf(&text, "uid %u", p->uid);
 	for (size_t i = 0; i < ARRAY_SIZE(capability_names); i++) {
 		if (privilege_has(p, capability_names[i].number))
@@ -120,6 +124,11 @@ static void paranoid(struct fact_collector *c)
 	enum fact_state state = FACT_MISSING;
 	int level = machine_paranoid(&c->machine);
 
+	if (!exists(c->kern->host.procfs, "sys/kernel/perf_event_paranoid", R_OK)) {
+		add(c, FACT_LIMITED, NULL, "not known: %s/sys/kernel/perf_event_paranoid cannot be read",
+		    c->kern->host.procfs);
+		return;
+	}
 	if (may_all(c)) {
 		add(c, FACT_GOOD, NULL, "%d, which does not limit this user", level);
 		return;

@@ -324,11 +324,10 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 	int rc;
 
 	machine_init(&o.machine, kern);
-	/* No CPU is known without sysfs; each event then says that it has none to open on. */
 	if (options->per_cpu && options->task_cpus)
 		intset_copy(&o.online, options->task_cpus);
-	else if (options->per_cpu && cpus_online(&kern->host, &o.online))
-		o.online.n = 0;
+	else if (options->per_cpu)
+		cpus_for_tasks(&kern->host, &o.online);
 	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n };
 	set->v = xcalloc(events->n, sizeof(*set->v));
 	for (size_t i = 0; i < set->n; i++) {

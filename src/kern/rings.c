@@ -13,7 +13,7 @@
  * Invariants: all rings are of one size. Descriptors are borrowed from the counter set, which must
  * be closed after the rings.
  */
-#include "kern/kern.h"
+#include "kern/slots.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -49,10 +49,12 @@ static size_t planned(const struct event_list *events, const struct target *targ
 	bool forward = false, backward = false;
 	size_t n = target->n_threads;
 
-	if (target->cpus.n)
+	if (target->cpus.n) {
 		n = target->cpus.n;
-	else if (per_cpu && !cpus_online(&kern->host, &online))
-		n = online.n;
+	} else if (per_cpu) {
+		cpus_for_tasks(&kern->host, &online);
+		n = online.n ? online.n : n;
+	}
 	intset_release(&online);
 	for (size_t i = 0; i < events->n; i++) {
 		forward |= !events->v[i].attr.write_backward;

@@ -49,6 +49,11 @@ int slots_plan(struct counter *counter, const struct target *target);
 /* The same for samples: what measures threads gets one slot per thread and CPU of `online`. */
 int slots_plan_per_cpu(struct counter *counter, const struct target *target,
 		       const struct intset *online);
+/*
+ * The CPUs that tasks started from here can come to, in topology.c: those online, or, where neither sysfs nor procfs is
+ * mounted, those of this task's cpuset, which its children do not leave either. Never for whole CPUs: they are all.
+ */
+void cpus_for_tasks(const struct host_paths *host, struct intset *cpus);
 size_t slots_count(const struct counter *counter);
 /* Both counters have the same slots, as a group needs. */
 bool slots_match(const struct counter *a, const struct counter *b);

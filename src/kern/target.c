@@ -193,8 +193,25 @@ static int walk_until_complete(struct task_walk *walk, int (*look)(struct task_w
 	return rc;
 }
 
-static int task_failed(struct str *err, int rc, const char *what, pid_t task)
+/* Whether procfs is there at all: it lists at least who asks. */
+static bool lists_tasks(const char *procfs)
 {
+	DIR *dir = opendir(procfs);
+	struct dirent *entry;
+	bool any = false;
+
+	while (dir && !any && (entry = readdir(dir)) != NULL)
+		any = task_number(entry->d_name);
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
+static int task_failed(const struct target *target, struct str *err, int rc, const char *what, pid_t task)
+{
+	if (rc == -ESRCH && !lists_tasks(target->procfs))
+		return fail(err, rc, "%s %d: it cannot be looked for: %s is not mounted", what, (int)task,
+			    target->procfs);
 	return fail(err, rc, "%s %d: %s", what, (int)task,
 		    rc == -ESRCH ? "there is none with this id" : strerror(-rc));
 }
@@ -207,7 +224,7 @@ static int look_at_processes(struct task_walk *walk, struct str *err)
 		int rc = add_process(walk->target, pids->v[i], &walk->seen);
 
 		if (rc && !walk->again)
-			return task_failed(err, rc, "process", pids->v[i]);
+			return task_failed(walk->target, err, rc, "process", pids->v[i]);
 	}
 	return 0;
 }
@@ -218,7 +235,7 @@ static int add_threads(struct target *target, struct str *err)
 		pid_t tid = target->pids.v[i], pid = process_of(target->procfs, tid);
 
 		if (pid <= 0)
-			return task_failed(err, -ESRCH, "thread", tid);
+			return task_failed(target, err, -ESRCH, "thread", tid);
 		read_comm(add_thread(target, tid, pid), target->procfs);
 	}
 	return 0;

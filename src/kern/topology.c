@@ -5,10 +5,11 @@
  *
  * Source: Documentation/ABI/stable/sysfs-devices-system-cpu, sysfs-devices-node.
  */
-#include "kern/kern.h"
+#include "kern/slots.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -56,6 +57,31 @@ int cpus_online(const struct host_paths *host, struct intset *cpus)
 	str_release(&text);
 	str_release(&err);
 	return rc;
+}
+
+/* The CPUs of this task's cpuset, asked for by wishing for all; then its own wish is put back. */
+static void cpus_of_cpuset(struct intset *cpus)
+{
+	const size_t bytes = CPU_ALLOC_SIZE(CPU_MAX);
+	cpu_set_t *own = xcalloc(1, bytes), *all = xcalloc(1, bytes);
+
+	memset(all, 0xff, bytes);
+	if (!sched_getaffinity(0, bytes, own) && !sched_setaffinity(0, bytes, all)) {
+		if (sched_getaffinity(0, bytes, all))
+			memcpy(all, own, bytes);
+		sched_setaffinity(0, bytes, own);
+		for (int cpu = 0; cpu < CPU_MAX; cpu++)
+			if (CPU_ISSET_S(cpu, bytes, all))
+				intset_add(cpus, cpu);
+	}
+	free(own);
+	free(all);
+}
+
+void cpus_for_tasks(const struct host_paths *host, struct intset *cpus)
+{
+	if (cpus_online(host, cpus))
+		cpus_of_cpuset(cpus);
 }
 
 /* One field of a CPU: its file below cpuN/topology/, and where the number goes. */

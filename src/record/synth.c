@@ -500,7 +500,8 @@ int synth_tasks(const struct target *target, unsigned what, bool namespaces, con
 	int rc = 0;
 
 	if (proc < 0) {
-		rc = fail(err, -errno, "%s: %s", kern->host.procfs, strerror(errno));
+		if (target->kind != TARGET_COMMAND)
+			rc = fail(err, -errno, "%s: %s", kern->host.procfs, strerror(errno));
 		free(synth);
 		return rc;
 	}

@@ -15,7 +15,8 @@ typedef int (*synth_fn)(void *data, const struct record_body *body);
  * NAMESPACES (if asked for) and COMM of its main thread, the MMAP2 records, then the same for its other
  * threads. CGROUP records come first. A task that ends meanwhile is left out. A held command has FORK
  * and COMM only: its maps begin with its exec. Times and event ids are 0: fn fills body->id.
- * what: enum synth_what. -errno with a sentence where procfs itself cannot be read.
+ * what: enum synth_what. -errno with a sentence where procfs itself cannot be read; for a command that is no failure,
+ * as the kernel tells all from its exec on.
  */
 int synth_tasks(const struct target *target, unsigned what, bool namespaces, const struct kern *kern,
 		synth_fn fn, void *data, struct str *err);

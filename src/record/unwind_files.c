@@ -316,10 +316,13 @@ static struct opened_file find_anywhere(const struct unwind_files *files, const 
 	return search.found;
 }
 
-/* Under the lock: what was opened stays open, if there is room for one more. Takes all of found over. */
+/*
+ * Under the lock: what was opened stays open, if there is room for one more and proc has a name for it. Takes all of
+ * found over.
+ */
 static char *hold(struct unwind_files *files, struct opened_file *found, int *fd)
 {
-	if (found->fd < 0 || files->n_held >= files->held_max) {
+	if (found->fd < 0 || files->n_held >= files->held_max || access("/proc/self/fd", F_OK)) {
 		if (found->fd >= 0)
 			close(found->fd);
 		return found->path;

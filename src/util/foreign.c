@@ -318,8 +318,27 @@ static int check(int fd, const char *path, const struct foreign_options *options
 	return 0;
 }
 
-static int open_looked_at(int fd, const struct stat *st, struct str *err)
+/*
+ * Opens the name again, for where proc is not mounted and what was looked at can't be opened by its descriptor. Refuses
+ * anything but the same file.
+ */
+static int open_by_name(const char *path, const struct stat *looked_at, struct str *err)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return fail(err, -errno, "%s", strerror(errno));
+	if (!fstat(fd, &st) && st.st_dev == looked_at->st_dev && st.st_ino == looked_at->st_ino)
+		return fd;
+	close(fd);
+	return fail(err, -ESTALE, "it was replaced meanwhile");
+}
+
+static int open_looked_at(int fd, const char *path, const struct foreign_options *options, const struct stat *st,
+			  struct str *err)
+{
+	const bool below_root = (options->root && strcmp(options->root, "/") != 0) || foreign_root_bytes(path);
 	char self[64];
 	int opened;
 
@@ -330,6 +349,8 @@ static int open_looked_at(int fd, const struct stat *st, struct str *err)
 	if (errno == EACCES || errno == EPERM)
 		return fail(err, -errno, "permission denied: it belongs to user %u",
 			    (unsigned)st->st_uid);
+	if (errno == ENOENT && !below_root)
+		return open_by_name(path, st, err);
 	return fail(err, -errno, "%s", errno == ENOENT ? "/proc is not mounted" : strerror(errno));
 }
 
@@ -366,7 +387,7 @@ int foreign_open_here(const char *path, const struct foreign_options *options, s
 		return fail(err, fd, "%s", fd == -ENOENT ? "no such file" : strerror(-fd));
 	rc = check(fd, path, options, st, err);
 	if (!rc)
-		rc = open_looked_at(fd, st, err);
+		rc = open_looked_at(fd, path, options, st, err);
 	close(fd);
 	return rc;
 }
