@@ -10,7 +10,6 @@
 #include "annotate/disasm.h"
 
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>

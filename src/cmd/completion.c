@@ -291,15 +291,15 @@ static void add_tids(struct offers *offers, const struct option_row *row)
 	each_number(offers, offers->kern->host.procfs, add_threads);
 }
 
+static void add_user(void *context, const struct passwd *user)
+{
+	offer(context, user->pw_name, user->pw_gecos ? user->pw_gecos : "");
+}
+
 static void add_users(struct offers *offers, const struct option_row *row)
 {
-	const struct passwd *user;
-
 	(void)row;
-	setpwent();
-	while ((user = getpwent()) != NULL)
-		offer(offers, user->pw_name, user->pw_gecos ? user->pw_gecos : "");
-	endpwent();
+	users_each(add_user, offers);
 }
 
 static void add_cpus(struct offers *offers, const struct option_row *row)

@@ -10,7 +10,6 @@
  */
 #include "elf/elf_unpack.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -112,7 +111,7 @@ static void *libz_begin(struct libz *lib, struct zlib_stream *stream, int window
 
 	if (handle && lib->begin(stream, window, "1", (int)sizeof(*stream)) != Z_OK) {
 		fail(err, 0, LIBZ " is of another version");
-		dlclose(handle);
+		library_unload(handle);
 		handle = NULL;
 	}
 	return handle;
@@ -153,7 +152,7 @@ static int gzip_unpack(const void *bytes, size_t n, struct str *out, struct str 
 	rc = gzip_all(&lib, &stream, chunk, out, err);
 	lib.end(&stream);
 	free(chunk);
-	dlclose(handle);
+	library_unload(handle);
 	return rc;
 }
 
@@ -179,7 +178,7 @@ void *elf_unpack_zlib(const void *bytes, size_t packed, size_t n, struct str *er
 	stream.next_out = room = xmalloc(n ? n : 1);
 	whole = zlib_all(&lib, &stream);
 	lib.end(&stream);
-	dlclose(handle);
+	library_unload(handle);
 	if (whole)
 		return room;
 	free(room);

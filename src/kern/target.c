@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -259,21 +258,22 @@ static int resolve_tasks(struct target *target, const struct target_spec *spec, 
 
 static int user_number(const char *user, uid_t *uid, struct str *err)
 {
-	const struct passwd *entry;
+	struct str why = STR_INIT;
 	uint64_t number;
+	int rc;
 
 	if (!parse_u64(user, 10, &number) && number < UINT32_MAX) {
 		*uid = (uid_t)number;
 		return 0;
 	}
-	entry = getpwnam(user);
-	if (entry) {
-		*uid = entry->pw_uid;
-		return 0;
+	rc = user_find(user, uid, &why);
+	if (rc) {
+		str_add(err, "user '");
+		str_add_printable(err, user, strlen(user));
+		fail(err, rc, "': %s", why.s);
 	}
-	str_add(err, "user '");
-	str_add_printable(err, user, strlen(user));
-	return fail(err, -EINVAL, "': there is no user with this name");
+	str_release(&why);
+	return rc;
 }
 
 static int look_at_user(struct task_walk *walk, struct str *err)

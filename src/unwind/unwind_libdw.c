@@ -17,7 +17,6 @@
 #include "unwind/unwind_frames.h"
 #include "unwind/unwind_memory.h"
 
-#include <dlfcn.h>
 #include <dwarf.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -394,7 +393,7 @@ static void libdw_close(struct unwind *unwind)
 	index_release(&lib->by_image);
 	unwind_memory_release(&lib->memory);
 	if (lib->dw_handle)
-		dlclose(lib->dw_handle);
+		library_unload(lib->dw_handle);
 	free(lib);
 	unwind->state = NULL;
 }

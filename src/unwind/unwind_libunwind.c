@@ -16,7 +16,6 @@
 #include "unwind/unwind_frames.h"
 #include "unwind/unwind_memory.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libunwind.h>
 #include <stdlib.h>
@@ -199,7 +198,7 @@ static void libunwind_close(struct unwind *unwind)
 		lib->unw_destroy_addr_space(lib->space);
 	unwind_memory_release(&lib->memory);
 	if (lib->handle)
-		dlclose(lib->handle);
+		library_unload(lib->handle);
 	free(lib);
 	unwind->state = NULL;
 }

@@ -12,7 +12,6 @@
  */
 #include "util/util.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -51,7 +50,7 @@ int gzip_try(struct str *err)
 
 	if (!handle)
 		return -ENOENT;
-	dlclose(handle);
+	library_unload(handle);
 	return 0;
 }
 
@@ -74,7 +73,7 @@ struct gzip *gzip_new(int level, struct str *why)
 	if (gzip->handle && gzip->lib.init(&gzip->stream, level, ZLIB_DEFLATED, ZLIB_GZIP, ZLIB_MEMORY, 0, "1.2.11",
 					   sizeof(gzip->stream)) != ZLIB_OK) {
 		str_add(why, "zlib: it can't begin");
-		dlclose(gzip->handle);
+		library_unload(gzip->handle);
 		gzip->handle = NULL;
 	}
 	if (!gzip->handle)
@@ -86,7 +85,7 @@ void gzip_free(struct gzip *gzip)
 {
 	if (gzip && gzip->handle) {
 		gzip->lib.end(&gzip->stream);
-		dlclose(gzip->handle);
+		library_unload(gzip->handle);
 	}
 	free(gzip);
 }

@@ -24,8 +24,13 @@ void *library_load(const char *soname, const struct library_symbol *symbols, siz
 			continue;
 		}
 		fail(err, 0, "%s: it is too old: it has no %s", soname, symbols[i].name);
-		dlclose(handle);
+		library_unload(handle);
 		handle = NULL;
 	}
 	return handle;
+}
+
+void library_unload(void *handle)
+{
+	dlclose(handle);
 }

@@ -234,17 +234,25 @@ static inline int64_t timespec_ns(const struct timespec *time)
 	return time->tv_sec * (int64_t)NS_PER_S + time->tv_nsec;
 }
 
-/* ---- libraries that are loaded when they are first needed ---- */
+/* ---- libraries that are loaded when they are first needed: library.c; library_static.c in the static file ---- */
 struct library_symbol {
 	const char *name;
 	size_t offset; /* of its function pointer in the caller's struct */
 };
 /*
- * Opens the library and fills the n function pointers in `functions`. The handle for dlclose(3), or
+ * Opens the library and fills the n function pointers in `functions`. The handle for library_unload(), or
  * NULL with a sentence: it is not installed, or too old to have one of them.
  */
 void *library_load(const char *soname, const struct library_symbol *symbols, size_t n,
 		   void *functions, struct str *err);
+void library_unload(void *handle);
+
+/* ---- names of users: users.c asks the name service, which loads libraries; users_static.c reads /etc/passwd ---- */
+/* Sets the number of the user of this name; -EINVAL, with what to say behind "user 'x': ". */
+int user_find(const char *name, uid_t *uid, struct str *err);
+struct passwd;
+/* Calls take for each user that is listed. */
+void users_each(void (*take)(void *context, const struct passwd *user), void *context);
 
 #include "util/intern.h"
 #include "util/memory_locked.h"

@@ -6,7 +6,6 @@
  */
 #include "util/util.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -67,7 +66,7 @@ static int zstd_load(struct zstd_library *lib, struct str *err)
 static void zstd_unload(struct zstd_library *lib)
 {
 	if (lib->handle)
-		dlclose(lib->handle);
+		library_unload(lib->handle);
 }
 
 int zstd_in_new(struct zstd_in **in, struct str *err)
