@@ -141,7 +141,8 @@ BPF_OBJECTS := $(if $(filter 0 no,$(WITH_LIBBPF)),,$(BPF_SOURCES:src/%.c=$(BUILD
 SOURCES := $(filter-out $(LEFT_OUT) $(BPF_SOURCES),$(sort $(wildcard src/*/*.c)))
 # Pages, styles and scripts that the program prints: each is a text in it, see "files in the program".
 TEXT_FILES := $(sort $(foreach kind,css html js sql,$(wildcard src/*/*.$(kind))))
-TEXT_OBJECTS := $(TEXT_FILES:%=$(BUILD)/%.o) $(BPF_OBJECTS:%=%.o)
+TERMINALS_LIST := $(if $(filter 0 no,$(WITH_NCURSES)),,$(BUILD)/src/screen/terminals.list)
+TEXT_OBJECTS := $(TEXT_FILES:%=$(BUILD)/%.o) $(BPF_OBJECTS:%=%.o) $(TERMINALS_LIST:%=%.o)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o) $(TEXT_OBJECTS)
 UNIT_NAMES ?= test_*
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(sort $(wildcard $(UNIT_NAMES:%=tests/unit/%.c))))
@@ -200,6 +201,15 @@ $(BUILD)/src/%.bpf.elf: src/%.bpf.c $(wildcard src/bpf/layout.h) Makefile
 $(BUILD)/src/%.bpf.elf.text.c: $(BUILD)/src/%.bpf.elf
 	$(Q){ $(call as_array,$(notdir $*)_bpf_elf); echo 'extern const unsigned long $(notdir $*)_bpf_elf_bytes;'; \
 		echo 'const unsigned long $(notdir $*)_bpf_elf_bytes = sizeof($(notdir $*)_bpf_elf) - 1;'; } > $@
+# Terminals as this machine's terminfo describes them, for machines whose terminfo does not: each is a line.
+TERMINALS := xterm xterm-256color screen screen-256color tmux tmux-256color linux vt100 vt220 rxvt-unicode-256color \
+	alacritty foot xterm-kitty
+$(BUILD)/src/screen/terminals.list: Makefile
+	@mkdir -p $(@D)
+	$(Q)for name in $(TERMINALS); do description=$$(infocmp -q -Q2 $$name 2>/dev/null) || continue; \
+		echo "$$name $$(echo "$$description" | grep -v '^$(hash)' | tr -d '\n')"; done > $@
+$(BUILD)/src/screen/terminals.list.text.c: $(BUILD)/src/screen/terminals.list
+	$(Q)$(call as_array,terminals_list) > $@
 $(TEXT_OBJECTS): %.o: %.text.c $(BUILD)/flags
 	@echo "  TEXT    $(@:$(BUILD)/%.o=%)"
 	$(Q)$(COMPILE) -c -o $@ $<

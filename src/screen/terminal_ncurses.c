@@ -6,7 +6,10 @@
  * there alone, and then end the program as if there had been none. So Ctrl-C works while a table is made,
  * too. What puts it back is asked of terminfo before it is needed.
  *
- * Source: curs_initscr(3), curs_get_wch(3), terminfo(5), signal-safety(7).
+ * Terminals that this machine's terminfo does not know, as in an empty root, are opened by descriptions of the common
+ * ones in the program, which ncurses takes from the environment.
+ *
+ * Source: curs_initscr(3), curs_get_wch(3), terminfo(5), signal-safety(7); infocmp(1), -Q; ncurses(3), TERMINFO.
  */
 #define NCURSES_NOMACROS 1
 #define NCURSES_WIDECHAR 1
@@ -233,6 +236,40 @@ static void choose_looks(struct terminal *terminal, bool color)
 	looks[LOOK_SOURCE] = (attr_t)curses->COLOR_PAIR(3);
 }
 
+/* A line for each terminal, "NAME b64:DESCRIPTION": see "files in the program" in the Makefile. */
+extern const char terminals_list[];
+
+/* The description of this type as a new string; NULL: the program has none. */
+static char *description_of(const char *type)
+{
+	const size_t len = strlen(type);
+	const char *line = terminals_list;
+
+	while (*line && (strncmp(line, type, len) || line[len] != ' '))
+		line += strcspn(line, "\n") + 1;
+	return *line ? xasprintf("%.*s", (int)strcspn(line + len + 1, "\n"), line + len + 1) : NULL;
+}
+
+/* Opens the terminal by the program's own description of it; what is started later does not inherit that. */
+static SCREEN *open_described(const struct ncurses *curses, const char *type)
+{
+	const char *outer = getenv("TERMINFO");
+	char *description = description_of(type), *before = outer ? xstrdup(outer) : NULL;
+	SCREEN *screen = NULL;
+
+	if (description) {
+		setenv("TERMINFO", description, 1);
+		screen = curses->newterm(type, stdout, stdin);
+		if (before)
+			setenv("TERMINFO", before, 1);
+		else
+			unsetenv("TERMINFO");
+	}
+	free(description);
+	free(before);
+	return screen;
+}
+
 static int open_screen(struct terminal *terminal, bool color, struct str *err)
 {
 	const struct ncurses *curses = terminal->curses;
@@ -240,6 +277,8 @@ static int open_screen(struct terminal *terminal, bool color, struct str *err)
 
 	find_size(terminal);
 	terminal->screen = curses->newterm(NULL, stdout, stdin);
+	if (!terminal->screen && type)
+		terminal->screen = open_described(curses, type);
 	if (!terminal->screen)
 		return fail(err, -ENOTTY, "terminfo does not know the terminal '%s'", type ? type : "");
 	prepare_restoring(curses);
