@@ -3,6 +3,7 @@
 #   make                        ./pstat
 #   make deps demo              all the set-up, then count, record and report a real command
 #   make deps check             all the set-up, then the tests
+#   make static                 build/*/static/pstat: one file that needs no other, see below
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
 #   make install-bindings       what Python, Go and Rust need of it; install-python: the module alone, in PYTHONDIR
@@ -122,6 +123,8 @@ Q := $(if $(V),,@)
 # ---- files ----
 # Stand-ins that the library has where the program has what they stand for, see "the library" below.
 ONLY_LIBRARY := util/memory_exhausted_none.c util/remote_open_none.c elf/elf_plain.c
+# And those that the static file has, see "one static file".
+ONLY_STATIC := util/library_static.c util/users_static.c sym/debuginfod_none.c
 # One of pfm.c and pfm_none.c defines the libpfm4 source, and so on; no caller knows which.
 with_or_none = $(if $(filter 0 no,$1),$2.c,$2_none.c)
 LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
@@ -134,7 +137,7 @@ LEFT_OUT := $(addprefix src/,$(call with_or_none,$(WITH_LIBPFM4),event/pfm) \
 	$(call with_or_none,$(WITH_SQLITE),export/db_sqlite) \
 	$(call with_or_none,$(WITH_JANSSON),compare/load_jansson) \
 	$(call with_or_none,$(WITH_LIBBPF),bpf/loaded_libbpf) \
-	$(ONLY_LIBRARY))
+	$(ONLY_LIBRARY) $(ONLY_STATIC))
 # For the kernel: each becomes an object for BPF, which the program carries.
 BPF_SOURCES := $(sort $(wildcard src/*/*.bpf.c))
 BPF_OBJECTS := $(if $(filter 0 no,$(WITH_LIBBPF)),,$(BPF_SOURCES:src/%.c=$(BUILD)/src/%.elf))
@@ -174,7 +177,8 @@ $(BUILD)/src/%.o: src/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(COMPILE) $(if $(filter $(LIBRARY_FOLDERS:%=%/%) $(LIBRARY_SHARED) $(ONLY_LIBRARY),$*.c),$(LIBRARY_FLAGS)) \
-		$(if $(filter count/lib_measure,$*),-fexceptions) -include src/util/banned.h -c -o $@ $<
+		$(if $(filter count/lib_measure,$*),-fexceptions) \
+		$(if $(filter util/library_static,$*),-include $(BUILD)/static/functions.h) -include src/util/banned.h -c -o $@ $<
 
 # These change when the flags or the list of sources do, so that nothing stale is linked.
 quote = '$(subst ','\'',$1)'
@@ -236,7 +240,7 @@ LIBRARY_FILES := $(addprefix $(BUILD)/library/,libpstat.a $(LIBRARY_SO) pstat.pc
 LIBRARY_CALLS := $(patsubst src/%.c,$(BUILD)/src/%.o,$(filter-out %/lib_memory.c, \
 	$(wildcard src/count/lib_*.c src/count/user_read.c)))
 LIBRARY_PARTS := $(patsubst src/%.c,$(BUILD)/src/%.o,$(filter-out src/event/pfm.c src/util/memory_exhausted.c \
-	src/util/remote_open.c,$(filter $(LIBRARY_FOLDERS:%=src/%/%),$(sort $(wildcard src/*/*.c)))) \
+	src/util/remote_open.c $(ONLY_STATIC:%=src/%),$(filter $(LIBRARY_FOLDERS:%=src/%/%),$(sort $(wildcard src/*/*.c)))) \
 	$(LIBRARY_SHARED:%=src/%) $(ONLY_LIBRARY:%=src/%))
 
 library: $(LIBRARY_FILES)
@@ -301,6 +305,52 @@ $(BUILD)/tests/library/%: tests/examples/%.cc $(BUILD)/library/libpstat.a $(BUIL
 # thread there is nothing for SANITIZE=thread to see.
 LIBRARY_PROGRAMS = $(if $(SANITIZE),$(if $(filter thread,$(subst $(comma), ,$(SANITIZE))),,$(LIBRARY_TESTS) $(EXAMPLES)), \
 	$(LIBRARY_FILES) $(LIBRARY_TESTS) $(EXAMPLES) $(BINDING_TESTS))
+
+# ---- one static file ----
+# The program's own objects once more, linked with archives of the libraries: it is copied alone to where it shall run.
+# What library_load() finds is linked, the functions that its callers name; users are looked up in /etc/passwd.
+# At fixed addresses (not -static-pie) there is nothing to relocate, which would touch each page of libpfm4's tables. What is kept of an
+# archive is what is used: libarchive's other formats would bring libxml2 and more.
+#
+# Left out: libdebuginfod (libcurl and what asks servers are no archives), libsqlite3 (1.5 MB, and it loads libraries),
+# libunwind (stacks are unwound by rows of our own, then by libdw).
+STATIC_NONE := export/db_sqlite unwind/unwind_libunwind
+STATIC_OBJECTS := $(patsubst %.c,$(BUILD)/src/%.o,main.c $(ONLY_STATIC) $(STATIC_NONE:%=%_none.c))
+# archive_of(SOURCE, NAMES): the archives, where that source is in the program. A new one has to be named here.
+archive_of = $(if $(filter src/$1.c,$(SOURCES)),$2)
+STATIC_ARCHIVES := $(call archive_of,buildcache/tar_libarchive,archive bz2) $(call archive_of,bpf/loaded_libbpf,bpf) dw elf \
+	$(call archive_of,event/pfm,pfm) $(call archive_of,annotate/disasm_capstone,capstone) \
+	$(call archive_of,screen/terminal_ncurses,ncursesw tinfo) $(call archive_of,sym/demangle,iberty) \
+	$(call archive_of,compare/load_jansson,jansson) lzma zstd z c
+ARCHIVE_FOLDERS = $(patsubst =%,%,$(subst :, ,$(shell $(CC) -print-search-dirs | sed -n 's/^libraries: //p'))) \
+	$(patsubst -L%,%,$(filter -L%,$(LDFLAGS)))
+STATIC_MISSING = $(strip $(foreach file,$(STATIC_ARCHIVES:%=lib%.a),$(if $(wildcard $(ARCHIVE_FOLDERS:%=%/$(file))),,$(file))))
+STATIC_CALLERS = $(filter-out $(STATIC_NONE:%=src/%.c) src/sym/debuginfod.c, \
+	$(shell grep -l 'struct library_symbol [a-z_]*\[\]' $(SOURCES)))
+
+static: $(BUILD)/static/archives $(BUILD)/static/pstat
+	@echo "  STATIC  $(BUILD)/static/pstat: $$(stat -c %s $(BUILD)/static/pstat) bytes"
+
+$(BUILD)/static/pstat: $(STATIC_OBJECTS) $(BUILD)/program.a | $(BUILD)/static/archives
+	@echo "  LINK    $@"
+	$(Q)$(if $(SANITIZE),echo "make static: a program with sanitizers is not static" >&2; exit 1;) $(CC) \
+		-static -s -Wl,--gc-sections,--fatal-warnings $(CFLAGS) $(LDFLAGS) -o $@ $^ $(STATIC_ARCHIVES:%=-l%)
+
+# LINKED_FUNCTIONS(FN) names each function that is asked for. After the preprocessor a row is { "NAME", ... }.
+$(BUILD)/static/functions.h: $(BUILD)/program.a
+	@mkdir -p $(@D)
+	$(Q)for file in $(STATIC_CALLERS); do \
+		$(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -include src/util/banned.h -E -P $$file || exit 1; done > $@.i
+	$(Q){ echo '$(hash)define LINKED_FUNCTIONS(FN) \'; tr -d '\n' < $@.i | \
+		grep -o 'struct library_symbol [a-z_]*\[\] = {[^;]*};' | grep -o '{ *"[^"]*"' | tr -d '{ "' | sort -u | \
+		sed 's/.*/	FN(&) \\/'; echo; } > $@
+$(BUILD)/src/util/library_static.o: $(BUILD)/static/functions.h
+
+# Archives come with a distribution's packages, as Debian's, or do not: then nothing can be built.
+$(BUILD)/static/archives: force
+	@mkdir -p $(@D)
+	@[ -z '$(STATIC_MISSING)' ] || \
+		{ echo 'make static: not installed: $(STATIC_MISSING). What to do: make deps' >&2; exit 1; }
 
 # ---- the library for other languages ----
 # Where tests find them, also those without rights: the library, the module of Python, and what tests/bindings/build makes of
@@ -368,7 +418,7 @@ $(WORKLOADS): $(BUILD)/tests/work/%: tests/work/%.c $(BUILD)/flags
 $(FUZZERS): %: %.o $(BUILD)/program.a
 	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LLD) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lm
 
-test-programs: $(BUILD)/pstat $(LIBRARY_PROGRAMS) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
+test-programs: $(BUILD)/pstat $(if $(SANITIZE)$(STATIC_MISSING),,$(BUILD)/static/pstat) $(LIBRARY_PROGRAMS) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
 
 # TESTS='unit cli/stat*' runs only those; TEST_CC compiles the programs that tests look at.
 TEST_CC ?= $(CC)
@@ -510,12 +560,12 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
 
--include $(OBJECTS:.o=.d) $(ONLY_LIBRARY:%.c=$(BUILD)/src/%.d) $(BUILD)/src/main.d $(FAKE_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) \
+-include $(OBJECTS:.o=.d) $(ONLY_LIBRARY:%.c=$(BUILD)/src/%.d) $(STATIC_OBJECTS:.o=.d) $(FAKE_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) \
 	$(WORKLOADS:=.d) $(BENCHES:=.d) $(GOLDEN_OBJECTS:.o=.d) $(FUZZERS:=.d) $(BUILD)/tests/fake/renamed_main.d
 
 endif # no AFTER_DEPS
