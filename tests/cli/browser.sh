@@ -333,7 +333,7 @@ test_scrolling_ends()
 	has "the end of the longest line is at the edge" 'std::tuple<> >$' "$(sed -n '3,29p' <<<"$out")"
 	browse 30 80 show 'keys Right' show -- -g none --no-children -s comm,dso
 	same "all is in sight" "$(head -30 <<<"$out")" "$(tail -n +31 <<<"$out")"
-	browse 100 60 'keys ?' 'until ^Keys' "keys$right" show 'keys Left Left Left Left' 'until ^Enter  ' -- -g none
+	browse 100 60 'keys ?' 'until ^Keys' "keys$right" show 'keys Left Left Left' 'until ^Enter  ' -- -g none
 	has "a text ends as well" 'or from the function$' "$out"
 }
 

@@ -91,7 +91,7 @@ test_wrong_words()
 	fails_with 129 "^pstat: --repeat: '-1' is out of range" "$PSTAT" stat -r -1 true
 	fails_with 129 '^pstat: --event: an argument is missing' "$PSTAT" stat -e
 	fails_with 129 '^pstat: --field-separator: an empty separator' "$PSTAT" stat -x '' true
-	fails_with 129 '^pstat: --field-separator: a quote' "$PSTAT" stat -x '"' true
+	fails_with 129 '^pstat: --field-separator: it has a quote' "$PSTAT" stat -x '"' true
 	fails_with 129 "^pstat: unknown event 'nosuch'" "$PSTAT" stat -e cs,nosuch true
 	fails_with 129 '\\x1b' "$PSTAT" stat -e $'\e[31mred' true
 	has_not "control characters do not reach the terminal" $'\e' "$err"

@@ -80,7 +80,7 @@ test_passes_that_differ()
 	run setarch -R "$PSTAT" stat --passes -e "$(stores_times 8)" -- sh -c "$twice" sh "$EXACT"
 	same "each value names its pass" "1000 (pass 1) 1000 (pass 1) 1000 (pass 1) 1000 (pass 1) 2000 (pass 2) 2000 (pass 2) 2000 (pass 2) 2000 (pass 2)" \
 		"$(sed -n 's/^ *\([12]\),000 .*mem:.*\((pass .)\)$/\1000 \2/p' <<<"$err" | paste -sd ' ')"
-	has "what differs is said" '^pstat: --passes: the command did not do the same in each: mem:.* 1,000 in pass 1, 2,000 in pass 2' "$err"
+	has "what differs is said" '^pstat: --passes: the command did not do the same in each pass: mem:.* 1,000 in pass 1, 2,000 in pass 2' "$err"
 	has "and what helps" '--warm-up' "$err"
 	rm runs
 	run setarch -R "$PSTAT" stat --passes -x, -e "$(stores_times 8)" -- sh -c "$twice" sh "$EXACT"
@@ -103,7 +103,7 @@ test_other_work()
 	run setarch -R "$PSTAT" stat --passes -e "$(stores_times 5)" -- \
 		sh -c "$every_run in 2) exec \"\$1\" stores:3 pages:2000;; *) exec \"\$1\" stores:3;; esac" sh "$EXACT"
 	same "the stores are the same" 5 "$(grep -c '^ *3 .*mem:' <<<"$err")"
-	has "but not the work" '^pstat: --passes: the command did not do the same in each: .*page-faults:u [0-9]+ in pass 1, 2,[0-9]{3} in pass 2' "$err"
+	has "but not the work" '^pstat: --passes: the command did not do the same in each pass: .*page-faults:u [0-9]+ in pass 1, 2,[0-9]{3} in pass 2' "$err"
 	has_not "the stores are no part of it" '^pstat: .*mem:' "$err"
 	has_not "it has no row" '^ .*page-faults' "$err"
 }

@@ -356,7 +356,7 @@ refused()
 	same "recorded" 0 "$status"
 	same "one note" 1 "$(grep -c '^pstat: ' <<<"$err")"
 	has "that says why" "$1" "$err"
-	has "with what helps" '^ +-N ' "$err"
+	has "with what helps" '^ +use -N ' "$err"
 	has "the recording is whole" ' app  .*kept_in_vain$' "$(names x)"
 }
 
