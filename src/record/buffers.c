@@ -37,17 +37,21 @@ static int map_memory(struct buffers *buffers, size_t bytes, struct str *err)
 }
 
 /* Needs the lock. */
-static void add_free(struct buffers *buffers, struct buffer *buffer)
+static void add_to_list(struct buffers *buffers, struct buffer *buffer)
 {
 	buffer->next = buffers->free;
 	buffers->free = buffer;
+}
+
+static void add_free(struct buffers *buffers, struct buffer *buffer)
+{
+	add_to_list(buffers, buffer);
 	atomic_fetch_add_explicit(&buffers->n_free, 1, memory_order_relaxed);
 }
 
 /* Needs the lock, and a buffer that is not present yet. */
-static struct buffer *next_to_prepare(struct buffers *buffers)
+static struct buffer *next_absent(struct buffers *buffers)
 {
-	atomic_fetch_sub_explicit(&buffers->n_free, 1, memory_order_relaxed);
 	return &buffers->v[buffers->n_present++];
 }
 
@@ -59,6 +63,7 @@ static bool more_is_wanted(const struct buffers *buffers)
 	return n_absent && atomic_load_explicit(&buffers->n_free, memory_order_relaxed) < n_absent + buffers->n_ahead;
 }
 
+/* A buffer stays free while its pages are made: a producer that needs it then takes it, and makes them as well. */
 static void *preparer_main(void *data)
 {
 	struct buffers *buffers = data;
@@ -71,12 +76,12 @@ static void *preparer_main(void *data)
 			pthread_cond_wait(&buffers->wanted, &buffers->lock);
 			continue;
 		}
-		buffer = next_to_prepare(buffers);
+		buffer = &buffers->v[buffers->n_present];
 		pthread_mutex_unlock(&buffers->lock);
 		memory_make_present(buffer->bytes, buffer->cap);
 		pthread_mutex_lock(&buffers->lock);
-		add_free(buffers, buffer);
-		pthread_cond_signal(&buffers->freed);
+		if (buffer == &buffers->v[buffers->n_present])
+			add_to_list(buffers, next_absent(buffers));
 	}
 	pthread_mutex_unlock(&buffers->lock);
 	return NULL;
@@ -89,7 +94,7 @@ static void prepare(struct buffers *buffers, size_t n)
 
 	memory_make_present(buffers->memory + done, n * buffers->buffer_bytes - done);
 	while (buffers->n_present < n)
-		add_free(buffers, next_to_prepare(buffers));
+		add_to_list(buffers, next_absent(buffers));
 }
 
 int buffers_open(struct buffers *buffers, size_t bytes, size_t n_producers, struct str *err)
@@ -158,9 +163,12 @@ static struct buffer *next_free(struct buffers *buffers)
 {
 	struct buffer *buffer = buffers->free;
 
-	if (!buffer)
-		return buffers->n_present < buffers->n ? next_to_prepare(buffers) : NULL;
-	buffers->free = buffer->next;
+	if (!buffer && buffers->n_present == buffers->n)
+		return NULL;
+	if (buffer)
+		buffers->free = buffer->next;
+	else
+		buffer = next_absent(buffers);
 	atomic_fetch_sub_explicit(&buffers->n_free, 1, memory_order_relaxed);
 	return buffer;
 }

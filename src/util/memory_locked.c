@@ -16,12 +16,12 @@ enum { POPULATE_WRITE = 23 };
 void memory_make_present(void *memory, size_t bytes)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	volatile unsigned char *at = memory;
+	unsigned char *at = memory;
 
 	if (!madvise(memory, bytes, POPULATE_WRITE))
 		return;
 	for (size_t i = 0; i < bytes; i += page_bytes)
-		at[i] = at[i];
+		__atomic_fetch_add(&at[i], 0, __ATOMIC_RELAXED);
 }
 
 size_t memory_lock(void *memory, size_t bytes)

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Makes all pages of this private, writable memory present. What it holds stays, as long as no other thread writes to
- * it meanwhile. memory begins at a page, as mmap(2) returns it.
+ * Makes all pages of this private, writable memory present. What it holds stays, also what another thread writes to it
+ * meanwhile. memory begins at a page, as mmap(2) returns it.
  */
 void memory_make_present(void *memory, size_t bytes);
 

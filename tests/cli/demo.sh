@@ -12,6 +12,7 @@ recipe()
 }
 
 need_paranoid 2
+[ -e "$ROOT/Makefile" ] || skip "needs the Makefile, which is not where this user may look"
 need_cmd make
 need_cmd cc
 mkdir "$tmp/here"
