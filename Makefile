@@ -19,7 +19,7 @@
 #   WITH_NCURSES=0 (report prints, also on terminals)
 #   WITH_LIBARCHIVE=0 (no pstat archive)  WITH_SQLITE=0 (no databases by pstat export)
 #   WITH_LIBBPF=0 (nothing is counted in the kernel)  WITH_JANSSON=0 (no pstat compare --load)
-#   V=1 (show commands)  FUZZ_SECONDS=20  TEST_CFLAGS=... (for tests/, behind CFLAGS)
+#   V=1 (show commands)  FUZZ_SECONDS=20
 #
 # Each compiler and sanitizer builds into its own folder under build/, so that they do not undo each
 # other's work; ./pstat is a copy of the one built last. Sources are found by wildcard: a new file
@@ -111,10 +111,8 @@ SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=
 # What the code relies on, whatever CFLAGS says. No errno from sqrt(): then it is an instruction, and no libm is loaded.
 BASE_FLAGS := -std=gnu11 -D_GNU_SOURCE -fno-math-errno -iquote src $(LIBS_CFLAGS) $(SANITIZE_FLAGS) $(WARNINGS)
 COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
-# At fixed addresses a sanitized program needs no relocations, which are a third of a short run's time. There are 160 of
-# them, all large: lld links one for clang in a third of the time that ld takes.
-LLD := $(if $(SANITIZE),$(if $(findstring clang,$(CC)),$(if $(shell command -v ld.lld),-fuse-ld=lld)))
-LINK = $(CC) $(SANITIZE_FLAGS) $(if $(findstring address,$(SANITIZE)),-no-pie) $(LLD) $(CFLAGS) $(LDFLAGS)
+# At fixed addresses a sanitized program needs no relocations, which are a third of a short run's time.
+LINK = $(CC) $(SANITIZE_FLAGS) $(if $(findstring address,$(SANITIZE)),-no-pie) $(CFLAGS) $(LDFLAGS)
 # libiberty is a static library: it costs nothing at start-up. Not libm, which would be mapped at each start; what tests
 # check against it has it.
 LDLIBS := -Wl,--as-needed -ldl -lpthread $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
@@ -185,7 +183,7 @@ quote = '$(subst ','\'',$1)'
 write_if_new = printf '%s\n' $(call quote,$1) | cmp -s - $@ || printf '%s\n' $(call quote,$1) > $@
 $(BUILD)/flags: force
 	@mkdir -p $(@D)
-	@$(call write_if_new,$(COMPILE) $(LINK) $(TEST_CFLAGS))
+	@$(call write_if_new,$(COMPILE) $(LINK))
 $(BUILD)/sources: force
 	@mkdir -p $(@D)
 	@$(call write_if_new,$(SOURCES) $(TEXT_FILES) $(BPF_OBJECTS))
@@ -389,7 +387,7 @@ BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include 
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(COMPILE) $(TEST_CFLAGS) -Itests $(if $(filter unit/% bench/unwind_cost,$*),$(BEFORE_CMOCKA)) -c -o $@ $<
+	$(Q)$(COMPILE) -Itests $(if $(filter unit/% bench/unwind_cost,$*),$(BEFORE_CMOCKA)) -c -o $@ $<
 
 $(UNIT_TESTS): %: %.o $(BUILD)/program.a
 	$(Q)$(LINK) -o $@ $^ $(LDLIBS) -lm -lcmocka
@@ -416,7 +414,7 @@ $(WORKLOADS): $(BUILD)/tests/work/%: tests/work/%.c $(BUILD)/flags
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARNINGS) $(CPPFLAGS) -O0 -g -MMD -MP -o $@ $< $(LDFLAGS) -lpthread
 
 $(FUZZERS): %: %.o $(BUILD)/program.a
-	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LLD) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lm
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lm
 
 test-programs: $(BUILD)/pstat $(if $(SANITIZE)$(STATIC_MISSING),,$(BUILD)/static/pstat) $(LIBRARY_PROGRAMS) $(if $(FAKE_OBJECTS),$(BUILD)/pstat-fake) $(UNIT_TESTS) $(WORKLOADS) $(GOLDEN)
 

@@ -23,7 +23,7 @@ static struct fed {
 	double values[ROUNDS_MAX * COMMANDS * COLUMNS_MAX];
 } fed;
 
-static void feed(size_t n_rounds, size_t n_columns)
+static inline void feed(size_t n_rounds, size_t n_columns)
 {
 	static char a[] = "a", b[] = "b", wall[] = "wall", seconds[] = "s";
 
