@@ -1,6 +1,7 @@
 /*
- * From the numbers of runs to verdicts. A change is told by differences within rounds alone, of logarithms where all
- * numbers are above 0; all else (mean, median, outliers) describes a command by itself and decides nothing.
+ * From the numbers of runs to verdicts. A verdict comes from differences within rounds alone, of logarithms where all
+ * numbers are above 0; all else (mean, median, outliers) describes a command by itself and decides nothing. Commands
+ * that have no round in common with the reference have the change of their medians, and their verdict is withheld.
  *
  * One level holds for all rows together: each has its share of it (Bonferroni), so that a false alarm in any row is as
  * rare as alpha says, whether rows depend on each other or not.

@@ -304,6 +304,8 @@ static void add_sentence(const struct text *t, size_t command)
 	size_t wall = find_kind(data, COMPARE_WALL);
 	const struct compare_row *row = row_of(t, command, wall);
 
+	if (wall == data->n_columns) /* a file without times */
+		return;
 	switch (row->verdict) {
 	case COMPARE_FASTER:
 	case COMPARE_SLOWER:

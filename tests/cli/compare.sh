@@ -301,6 +301,7 @@ test_load_bad_files()
 		"notes": [3, "a\u001b[31mb"], "alpha": 5, "seed": -1}}' >odd.json
 	run "$PSTAT" compare --load odd.json
 	same "odd: status" 0 "$status"
+	has_not "odd: nothing is said of times that are not there" 'takes as long|time than' "$out"
 	has "odd: no escape sequence" 'pstat: a\\x1b\[31mb' "$err"
 	"$PYTHON" -c "import json; print(json.dumps({'results': [{'command': 'a', 'measurements': [{'k%d' % i: {'value': 1} for i in range(2000)}]}]}))" >wide.json
 	fails_with 125 'are too many' "$PSTAT" compare --load wide.json
