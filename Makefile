@@ -420,7 +420,7 @@ test-programs: $(BUILD)/pstat $(if $(SANITIZE)$(STATIC_MISSING),,$(BUILD)/static
 
 # TESTS='unit cli/stat*' runs only those; TEST_CC compiles the programs that tests look at.
 TEST_CC ?= $(CC)
-check: all test-programs
+check: all test-programs $(if $(SANITIZE),,$(BENCHES))
 	@BUILD='$(BUILD)' CC='$(TEST_CC)' tests/run $(TESTS)
 
 lint: all test-programs

@@ -35,7 +35,7 @@ static void run_bare(long n, char *program)
 
 static void time_analysis(size_t n_rounds, size_t n_columns)
 {
-	static char name[] = "row";
+	static char name[] = "row", unit[] = "s";
 	const struct compare_question question = { .alpha = 0.05, .threshold = 0.01 };
 	struct compare_command commands[2] = { { .name = name, .text = name }, { .name = name, .text = name } };
 	struct compare_data data = {
@@ -49,7 +49,7 @@ static void time_analysis(size_t n_rounds, size_t n_columns)
 	data.courses = xcalloc(2 * n_rounds, sizeof(*data.courses));
 	data.values = xcalloc(2 * n_rounds * n_columns, sizeof(*data.values));
 	for (size_t i = 0; i < n_columns; i++)
-		data.columns[i] = (struct compare_column){ i ? COMPARE_EVENT : COMPARE_WALL, name, "s" };
+		data.columns[i] = (struct compare_column){ i ? COMPARE_EVENT : COMPARE_WALL, name, unit };
 	for (size_t i = 0; i < 2 * n_rounds * n_columns; i++)
 		data.values[i] = 1 + (double)chance_below(&chance, 1000000) / 1e7;
 	began = now_ns();
