@@ -7,12 +7,14 @@
  *	DIR/PATH/abcdef../debug      its debug file, if that is another one
  *	DIR/PATH/abcdef../pstat      pstat has made this entry; written when it was last wanted
  *	DIR/[vdso]/abcdef../vdso, DIR/[kernel.kallsyms]/abcdef../kallsyms
+ *	DIR/tmp/perf-PID.map/abcdef../map   names of code that a process made; the build-id stands for this process
  *
  * Before perf 4.10 the file was DIR/PATH/abcdef.. itself: such entries are read, and not written.
  *
  * Others may own and fill the folder: it is held open by a descriptor, no link of others is followed, each entry is
  * written beside its place and renamed, and one counts only if the build-id inside is the one of its name. A list of
- * the kernel's symbols has no build-id inside; its name is all that is known. Several may write and remove at once.
+ * the kernel's symbols has no build-id inside, and neither has a map; the name is all that is known. Several may write
+ * and remove at once.
  *
  * A size limit takes away only what pstat itself has put there for recordings: what perf has, and what the user
  * added by a command, stays until somebody removes it.
@@ -29,7 +31,7 @@
 struct build_cache;
 
 /* Kinds of files that an entry holds, and how they are called in its folder. */
-enum cache_kind { CACHE_ELF, CACHE_DEBUG, CACHE_VDSO, CACHE_KALLSYMS, N_CACHE_KINDS };
+enum cache_kind { CACHE_ELF, CACHE_DEBUG, CACHE_VDSO, CACHE_KALLSYMS, CACHE_MAP, N_CACHE_KINDS };
 extern const char *const build_cache_kind_names[N_CACHE_KINDS]; /* "elf" ... */
 
 /* Bytes that recordings may leave in it, unless something else is asked for. */
@@ -97,6 +99,7 @@ struct cache_file { /* to be added */
 /*
  * 0: it is in it now, or was; its time of use is now. *bytes (may be NULL): what it took more. Its blocks are shared
  * where the file system can do that; a big file that only we or root can change is hard-linked; else it is copied.
+ * A map grows while its process lives: a longer one replaces what was kept of it.
  * -ESTALE: its build-id is another one; -EINVAL: no regular file, no name for an entry, a list of hidden addresses;
  * -ENOSPC, -EDQUOT, -EFBIG (over 4 GiB), -ECANCELED and others: nothing is left of it.
  */

@@ -48,8 +48,8 @@ static bool may_link(const struct cache_addition *add)
 {
 	const struct stat *st = &add->stat;
 
-	return st->st_size >= LINK_BYTES_MIN && !(st->st_mode & (S_ISUID | S_ISGID | S_IWGRP | S_IWOTH)) &&
-	       (st->st_uid == geteuid() || st->st_uid == 0);
+	return add->file->kind != CACHE_MAP && st->st_size >= LINK_BYTES_MIN &&
+	       !(st->st_mode & (S_ISUID | S_ISGID | S_IWGRP | S_IWOTH)) && (st->st_uid == geteuid() || st->st_uid == 0);
 }
 
 /* The link fails where the file lies on another file system, or has no name any more. */
@@ -140,6 +140,8 @@ static int write_contents(const struct cache_addition *add, int to, struct str *
 		rc = ioctl(to, FICLONE, file->fd) ? copy_file(interrupt, file->fd, to, before->st_size) : 0;
 	if (rc)
 		return fail(err, rc, "%s", rc == -ECANCELED ? "interrupted" : strerror(-rc));
+	if (file->kind == CACHE_MAP) /* it may have grown */
+		return 0;
 	if (fstat(file->fd, &now) || now.st_size != before->st_size ||
 	    now.st_mtim.tv_sec != before->st_mtim.tv_sec || now.st_mtim.tv_nsec != before->st_mtim.tv_nsec)
 		return fail(err, -ESTALE, "it was changed while it was copied");
@@ -248,16 +250,21 @@ static int open_place(struct cache_addition *add, struct str *err)
 
 /* ---- all of it ---- */
 
-/* Whether the entry is there already, and is what it says. */
+/* Whether the entry is there already, and is what it says; of a map also whether it is as long. */
 static bool is_there(const struct cache_addition *add)
 {
 	struct str ignored = STR_INIT;
 	int fd = cache_place_file(add->cache, &add->place, &add->file->id, add->file->kind, &ignored);
+	struct stat st;
+	bool is_short;
 
 	str_release(&ignored);
 	if (fd < 0)
 		return false;
+	is_short = add->file->kind == CACHE_MAP && !fstat(fd, &st) && st.st_size < add->stat.st_size;
 	close(fd);
+	if (is_short)
+		return false;
 	if (add->file->stays)
 		unlinkat(add->place.folder, CACHE_MARK, 0);
 	else

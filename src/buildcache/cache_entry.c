@@ -28,6 +28,7 @@ const char *const build_cache_kind_names[N_CACHE_KINDS] = {
 	[CACHE_DEBUG] = "debug",
 	[CACHE_VDSO] = "vdso",
 	[CACHE_KALLSYMS] = "kallsyms",
+	[CACHE_MAP] = "map",
 };
 
 /* ---- the link ---- */
@@ -216,6 +217,8 @@ int cache_verify(int fd, const struct build_id *id, enum cache_kind kind, struct
 
 	if (kind == CACHE_KALLSYMS)
 		return verify_list(fd, err);
+	if (kind == CACHE_MAP)
+		return 0;
 	if (!elf_build_id_of_file(fd, &found))
 		return fail(err, -ESTALE, "it has no build-id, or is no ELF file");
 	if (build_id_same(id, &found))

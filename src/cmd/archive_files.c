@@ -18,7 +18,7 @@ struct archive_files {
 	struct filters *filters; /* none: all samples */
 	bool *hit; /* by dso.index */
 	size_t cap_hit;
-	const struct dso **v;
+	struct archive_file *v;
 	size_t n, cap;
 	void (*progress)(void *context, double part);
 	void *context;
@@ -78,16 +78,21 @@ static void show_progress(void *context, double part)
 
 /* ---- which of them are files ---- */
 
-static bool is_file(const struct dso *dso)
+/* A dso's file; false: it has none. */
+static bool file_of(const struct archive_files *files, const struct dso *dso, struct archive_file *file)
 {
-	return dso->kind == DSO_FILE || dso->kind == DSO_VDSO || dso->kind == DSO_KERNEL ||
-	       dso->kind == DSO_MODULE;
+	*file = (struct archive_file){ .dso = dso, .path = dso->path, .id = dso->build_id };
+	if (dso->kind != DSO_ANON)
+		return dso->kind == DSO_FILE || dso->kind == DSO_VDSO || dso->kind == DSO_KERNEL ||
+		       dso->kind == DSO_MODULE;
+	file->path = symbols_kept_map(files->session.symbols, dso->pid, &file->id);
+	return file->path;
 }
 
-static bool is_listed(const struct archive_files *files, const struct dso *dso)
+static bool is_listed(const struct archive_files *files, const struct build_id *id)
 {
 	for (size_t i = 0; i < files->n; i++)
-		if (build_id_same(&files->v[i]->build_id, &dso->build_id))
+		if (build_id_same(&files->v[i].id, id))
 			return true;
 	return false;
 }
@@ -102,13 +107,14 @@ static void list_files(struct archive_files *files)
 		modules = modules || (files->hit[i] && dsos->v[i]->kind == DSO_MODULE);
 	for (size_t i = 0; i < dsos->n; i++) {
 		const struct dso *dso = dsos->v[i];
+		struct archive_file file;
 
 		if (!(i < files->cap_hit && files->hit[i]) && !(modules && dso->kind == DSO_KERNEL))
 			continue;
-		if (!is_file(dso) || is_listed(files, dso))
+		if (!file_of(files, dso, &file) || is_listed(files, &file.id))
 			continue;
 		VEC_GROW(files->v, files->n, files->cap);
-		files->v[files->n++] = dso;
+		files->v[files->n++] = file;
 	}
 }
 
@@ -150,9 +156,9 @@ size_t archive_files_count(const struct archive_files *files)
 	return files->n;
 }
 
-const struct dso *archive_files_at(const struct archive_files *files, size_t i)
+const struct archive_file *archive_files_at(const struct archive_files *files, size_t i)
 {
-	return files->v[i];
+	return &files->v[i];
 }
 
 /* ---- where they are ---- */
@@ -271,7 +277,12 @@ static bool find_here(struct archive_files *files, const struct dso *dso, int fd
 	enum cache_kind kind = dso->kind == DSO_VDSO ? CACHE_VDSO : CACHE_ELF;
 	struct str ignored = STR_INIT;
 	struct elf_file *file;
+	struct code_map map;
 
+	if (dso->kind == DSO_ANON) {
+		fds[CACHE_MAP] = symbols_open_map(symbols, dso->pid, &map, why);
+		return fds[CACHE_MAP] >= 0;
+	}
 	if (dso->kind == DSO_KERNEL)
 		fds[CACHE_KALLSYMS] = copy_kallsyms(files, dso, why);
 	if (fds[CACHE_KALLSYMS] >= 0)
@@ -287,16 +298,17 @@ static bool find_here(struct archive_files *files, const struct dso *dso, int fd
 int archive_files_open(struct archive_files *files, size_t i, struct build_cache *cache, int fds[N_CACHE_KINDS],
 		       struct str *why)
 {
-	const struct dso *dso = files->v[i];
+	const struct archive_file *file = &files->v[i];
+	const struct dso *dso = file->dso;
 	struct str text = STR_INIT;
 	bool found = false;
 
 	for (int kind = 0; kind < N_CACHE_KINDS; kind++)
 		fds[kind] = -1;
-	if (!dso->build_id.size)
+	if (!file->id.size)
 		str_add(&text, "the recording does not have its build-id");
 	else
-		found = find_in_cache(cache, &dso->build_id, fds) || find_here(files, dso, fds, &text);
+		found = find_in_cache(cache, &file->id, fds) || find_here(files, dso, fds, &text);
 	/* Whoever has servers asked wants these files, also where the cache has the program alone. */
 	if (found && fds[CACHE_DEBUG] < 0 && dso->kind == DSO_FILE && files->session.options.sym.debuginfod)
 		find_debug(files, dso, fds);

@@ -162,41 +162,38 @@ static int end_archive(struct archive_packing *make, bool whole, struct str *err
 
 /* ---- what goes in ---- */
 
-static void miss(struct archive_packing *make, const struct dso *dso, const char *why)
+static void miss(struct archive_packing *make, const struct archive_file *file, const char *why)
 {
 	make->n_missing++;
 	str_add(&make->missing, "archive: not found: ");
-	str_add_printable(&make->missing, dso->path, strlen(dso->path));
+	str_add_printable(&make->missing, file->path, strlen(file->path));
 	str_addf(&make->missing, ": %s\n", why);
 }
 
-static void tell_file(const struct archive_packing *make, const struct dso *dso, enum cache_kind kind)
+static void tell_file(const struct archive_packing *make, const struct cache_file *file)
 {
-	static const char *const kinds[] = {
-		[CACHE_ELF] = "", [CACHE_DEBUG] = " (debug file)", [CACHE_VDSO] = "", [CACHE_KALLSYMS] = "",
-	};
 	struct str line = STR_INIT;
 
 	if (!make->options->verbose || is_stdout(make))
 		return;
-	build_id_text(&dso->build_id, &line);
+	build_id_text(&file->id, &line);
 	str_addc(&line, ' ');
-	str_add_printable(&line, dso->path, strlen(dso->path));
-	str_addf(&line, "%s\n", kinds[kind]);
+	str_add_printable(&line, file->path, strlen(file->path));
+	str_add(&line, file->kind == CACHE_DEBUG ? " (debug file)\n" : "\n");
 	message_stdout(&line);
 	str_release(&line);
 }
 
 /* Closes the descriptors. */
-static int pack_dso(struct archive_packing *make, struct cache_pack *pack, const struct dso *dso,
-		    const int fds[N_CACHE_KINDS], struct str *err)
+static int pack_entry(struct archive_packing *make, struct cache_pack *pack, const struct archive_file *entry,
+		      const int fds[N_CACHE_KINDS], struct str *err)
 {
 	size_t before = make->n_files;
 	int rc = 0;
 
 	for (int kind = 0; kind < N_CACHE_KINDS; kind++) {
 		const struct cache_file file = {
-			.fd = fds[kind], .path = dso->path, .id = dso->build_id, .kind = (enum cache_kind)kind,
+			.fd = fds[kind], .path = entry->path, .id = entry->id, .kind = (enum cache_kind)kind,
 		};
 		struct str why = STR_INIT;
 
@@ -207,14 +204,14 @@ static int pack_dso(struct archive_packing *make, struct cache_pack *pack, const
 		close(fds[kind]);
 		if (!rc) {
 			make->n_files++;
-			tell_file(make, dso, file.kind);
+			tell_file(make, &file);
 		} else if (rc != -EINVAL) {
 			str_add(err, why.s);
 		}
 		str_release(&why);
 	}
 	if (rc == -EINVAL) {
-		miss(make, dso, "its path is not allowed in an archive");
+		miss(make, entry, "its path is not allowed in an archive");
 		return 0;
 	}
 	make->n_entries += make->n_files > before;
@@ -229,15 +226,15 @@ static int pack_files(struct archive_packing *make, int fd, const char *name, st
 	int rc = cache_pack_open(&pack, fd, name, &make->interrupt, err);
 
 	for (size_t i = 0; i < n && !rc; i++) {
-		const struct dso *dso = archive_files_at(make->files, i);
+		const struct archive_file *entry = archive_files_at(make->files, i);
 		struct str why = STR_INIT;
 		int fds[N_CACHE_KINDS];
 
 		progress_step(&make->progress, "packing", (double)i / (double)n);
 		if (archive_files_open(make->files, i, make->cache, fds, &why))
-			miss(make, dso, why.s);
+			miss(make, entry, why.s);
 		else
-			rc = pack_dso(make, pack, dso, fds, err);
+			rc = pack_entry(make, pack, entry, fds, err);
 		str_release(&why);
 	}
 	if (!rc)

@@ -5,12 +5,16 @@
  *
  *	slots: open addressing, at most half full, by device and inode; files: in the order seen
  *
+ * Processes that run code which they made have a map of it, if their run-time compiler writes one (perf-PID.map). The
+ * maps are looked for at the end. They have no build-id: what tells one process from all others stands for it.
+ *
  * While a file is asked for, other processes that map it are told to the reader, since the first may end before it is
  * looked at. So is its parent, where that becomes known later: each CPU's records come from a ring of its own, and a
  * process may be seen at work before its beginning.
  */
 #include "record/buildid_reader.h"
 #include "record/record.h"
+#include "sym/sym.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -46,6 +50,16 @@ struct buildid_entry {
 	int fd; /* the file, open, where files are to be held; -1: not this one */
 };
 
+/* Processes whose maps are kept, each of which costs a descriptor. */
+enum { MAPS_MAX = 256 };
+
+struct map_entry {
+	uint32_t pid;
+	char *path; /* as the recording has it */
+	struct build_id id; /* size 0: there is no map */
+	int fd; /* open for reading; -1: there is no map */
+};
+
 struct buildid_set {
 	const struct kern *kern;
 	struct buildid_entry *files;
@@ -58,6 +72,9 @@ struct buildid_set {
 	size_t next_orphan;
 	struct buildid_reader *reader;
 	bool hold;
+	struct map_entry *maps; /* MAPS_MAX of them; NULL: none so far */
+	size_t n_maps;
+	struct index maps_by_pid;
 };
 
 struct buildid_set *buildid_set_new(const struct kern *kern)
@@ -180,6 +197,13 @@ void buildid_set_free(struct buildid_set *set)
 		if (set->files[i].fd >= 0)
 			close(set->files[i].fd);
 	}
+	for (size_t i = 0; i < set->n_maps; i++) {
+		free(set->maps[i].path);
+		if (set->maps[i].fd >= 0)
+			close(set->maps[i].fd);
+	}
+	index_release(&set->maps_by_pid);
+	free(set->maps);
 	buildid_reader_free(set->reader);
 	free(set->files);
 	free(set->slots);
@@ -337,6 +361,73 @@ static void take_named(struct buildid_set *set, const char *name, enum buildid_k
 	buildid_reader_ask(set->reader, request_for(set, file, kind));
 }
 
+/* ---- maps of code that processes made ---- */
+
+/* The place of a process's map; n_maps: it has none. */
+static size_t find_map(const struct buildid_set *set, uint32_t pid)
+{
+	uint32_t i;
+
+	return INDEX_FIND(&set->maps_by_pid, hash_word(pid), i, set->maps[i].pid == pid) ? i : set->n_maps;
+}
+
+static void take_code(struct buildid_set *set, uint32_t pid)
+{
+	if (!set->hold || set->n_maps == MAPS_MAX || find_map(set, pid) < set->n_maps)
+		return;
+	if (!set->maps)
+		set->maps = xcalloc(MAPS_MAX, sizeof(*set->maps));
+	index_add(&set->maps_by_pid, hash_word(pid), (uint32_t)set->n_maps);
+	set->maps[set->n_maps++] = (struct map_entry){ .pid = pid, .path = kept_map_path((int32_t)pid), .fd = -1 };
+}
+
+/* Bytes that no other process has, on any machine. One that has ended is known by when its map was last written. */
+static struct build_id process_identity(const char *boot, uint32_t pid, const struct code_map *map)
+{
+	struct build_id id = { .size = sizeof(id.bytes) };
+	struct str text = STR_INIT;
+	uint64_t words[3];
+
+	str_addf(&text, "%s %u %llu %lld", boot, pid, (unsigned long long)map->start_ticks,
+		 map->start_ticks ? 0LL : (long long)timespec_ns(&map->stat.st_mtim));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		words[i] = hash_bytes(text.s, text.len);
+		str_addc(&text, '+');
+	}
+	memcpy(id.bytes, words, sizeof(id.bytes));
+	str_release(&text);
+	return id;
+}
+
+/* Looks for the maps, again for each of several files: a process may have ended, or has written more. */
+static void open_maps(struct buildid_set *set, const struct info *info)
+{
+	const struct sym_options options = { .procfs = set->kern->host.procfs };
+	const struct recording_info recording = { .info = info };
+	char *path = xasprintf("%s/sys/kernel/random/boot_id", set->kern->host.procfs);
+	struct symbols *symbols = symbols_new(&options, &recording);
+	struct str boot = STR_INIT, ignored = STR_INIT;
+
+	read_line_file(path, &boot);
+	for (size_t i = 0; i < set->n_maps; i++) {
+		struct map_entry *entry = &set->maps[i];
+		struct code_map map;
+		int fd = symbols_open_map(symbols, (int32_t)entry->pid, &map, &ignored);
+
+		str_reset(&ignored);
+		if (fd < 0) /* what was open before is as good */
+			continue;
+		if (entry->fd >= 0)
+			close(entry->fd);
+		entry->fd = fd;
+		entry->id = process_identity(boot.s, entry->pid, &map);
+	}
+	str_release(&ignored);
+	str_release(&boot);
+	symbols_free(symbols);
+	free(path);
+}
+
 /* ---- in and out ---- */
 
 static void take_kernel_map(struct buildid_set *set, const struct record_mmap *map)
@@ -364,6 +455,8 @@ void buildid_set_take(struct buildid_set *set, const struct record_body *body)
 		take_kernel_map(set, map);
 	else if (cpumode != MISC_USER || body->type == RECORD_MMAP)
 		return;
+	else if (map_kind_user(map->path, true, map->flags) == DSO_ANON)
+		take_code(set, map->pid);
 	else if (!strcmp(map->path, "[vdso]"))
 		take_named(set, map->path, BUILDID_OF_VDSO, MISC_USER);
 	else if (map->path[0] == '/' && map->path[1] != '/' && map->inode)
@@ -439,19 +532,33 @@ void buildid_set_write(struct buildid_set *set, struct info *info)
 		if (id->size)
 			write_id(info, set->files[i].cpumode, set->files[i].path, id);
 	}
+	if (set->n_maps)
+		open_maps(set, info);
+	for (size_t i = 0; i < set->n_maps; i++)
+		if (set->maps[i].fd >= 0)
+			write_id(info, MISC_USER, set->maps[i].path, &set->maps[i].id);
 }
 
 /* ---- the files, for those who keep copies of them ---- */
 
 size_t buildid_set_files(const struct buildid_set *set)
 {
-	return set->n;
+	return set->n + set->n_maps;
 }
 
 void buildid_set_file(const struct buildid_set *set, size_t i, struct buildid_file *to)
 {
-	const struct buildid_entry *file = &set->files[i], *known = known_of(set, file);
+	const struct buildid_entry *file, *known;
 
+	if (i >= set->n) {
+		const struct map_entry *map = &set->maps[i - set->n];
+
+		*to = (struct buildid_file){ .path = map->path, .is_map = true, .cpumode = MISC_USER, .id = map->id,
+					     .fd = map->fd, .pid = map->pid };
+		return;
+	}
+	file = &set->files[i];
+	known = known_of(set, file);
 	*to = (struct buildid_file){ .path = file->path, .cpumode = file->cpumode, .id = known->id,
 				     .fd = known->fd, .pid = file->last_pid };
 }
@@ -461,10 +568,12 @@ size_t buildid_set_find(const struct buildid_set *set, const struct dso *dso)
 	struct file_key key = { (uint64_t)dso->major << 32 | dso->minor, dso->inode };
 	const struct buildid_entry *file, *twin;
 
+	if (dso->kind == DSO_ANON)
+		return set->n + find_map(set, (uint32_t)dso->pid);
 	if (!dso->inode && dso->build_id.size && !dso->build_id_listed) {
 		key.device = NO_DEVICE;
 		memcpy(&key.inode, dso->build_id.bytes, sizeof(key.inode));
 	}
 	file = find(set, &key, dso->path, &twin);
-	return file ? (size_t)(file - set->files) : set->n;
+	return file ? (size_t)(file - set->files) : buildid_set_files(set);
 }

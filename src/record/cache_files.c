@@ -113,7 +113,7 @@ static struct build_id kernel_id(const struct info *info)
 
 static enum cache_kind kind_of(const struct buildid_file *file)
 {
-	return strcmp(file->path, "[vdso]") ? CACHE_ELF : CACHE_VDSO;
+	return file->is_map ? CACHE_MAP : strcmp(file->path, "[vdso]") ? CACHE_ELF : CACHE_VDSO;
 }
 
 /* A module that nobody knows the file of is called "[name]". */
@@ -125,7 +125,8 @@ static bool has_file(const struct buildid_file *file)
 static void look_at(struct cache_run *run, size_t i, const struct build_id *id, enum cache_kind kind)
 {
 	int64_t used_ns;
-	bool is_there = build_cache_look(run->cache, id, kind, &used_ns);
+	/* A map may have grown. */
+	bool is_there = kind != CACHE_MAP && build_cache_look(run->cache, id, kind, &used_ns);
 
 	if (!is_there && kind == CACHE_KALLSYMS && !kernel_is_visible(run->plan->kern))
 		return;

@@ -121,7 +121,8 @@ void buildid_set_free(struct buildid_set *set);
  * A record was seen (synthesized or from a ring). MMAP2 of files and [vdso], MMAP of modules: the file is
  * asked for soon, since the process may be gone later, under procfs/PID/root/PATH, and read once per
  * (dev, inode); it counts only if it still is that inode. A look-up in a hash for what is known or asked for already.
- * FORK: whose root to look under when the process is gone. Others are passed over.
+ * FORK: whose root to look under when the process is gone. MMAP2 of executable memory without a file: where files are
+ * held, the process's map of it is looked for at the end. Others are passed over.
  */
 void buildid_set_take(struct buildid_set *set, const struct record_body *body);
 /*
@@ -136,6 +137,7 @@ void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
 /* One file that was mapped, as far as buildid_set_write has waited for it. */
 struct buildid_file {
 	const char *path; /* as in the record; the set's */
+	bool is_map; /* names of code that process pid made: no file that was mapped, and of another name there */
 	uint16_t cpumode; /* MISC_KERNEL: a module */
 	struct build_id id; /* size 0: not known */
 	int fd; /* open for reading, since it was mapped; the set's; -1: not held */

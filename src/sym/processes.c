@@ -133,6 +133,7 @@ static bool take_start(struct process_here *process, const char *stat)
 	if (!at || !isdigit((unsigned char)at[1]) || hz <= 0)
 		return false;
 	ticks = strtoll(at + 1, NULL, 10);
+	process->start_ticks = (uint64_t)ticks;
 	process->start_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
 			    ticks / hz * (int64_t)NS_PER_S + ticks % hz * ((int64_t)NS_PER_S / hz);
 	return true;

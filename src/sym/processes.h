@@ -30,6 +30,7 @@ struct process_here {
 	uint32_t user; /* its effective one */
 	bool lives; /* and is the recorded one */
 	int64_t start_ns; /* when what has the pid now began, since 1970; 0: nothing has */
+	uint64_t start_ticks; /* the same since boot, in the unit of _SC_CLK_TCK, as the kernel says it */
 	char *root; /* "/proc/12/root", or that of one of its threads; NULL: out of this user's reach */
 	struct process_view view;
 	bool elsewhere; /* what it sees below / is not what this process sees there */

@@ -5,13 +5,16 @@
  *	perf-PID.map, jit-PID.dump in /tmp      by the pid that the process has in its own namespace, below its
  *	                                        own root; and by the recorded pid, here
  *	the dump that it mapped                 below its root or that of a relative, and here
+ *	the map that the recorder kept          in the build-id cache, by what the header says of /tmp/perf-PID.map
  *
  * A run-time compiler may also run code that lies in a file which is none of ELF (the precompiled code in a .dll of
  * .NET), and name it in its map: source_mapped_code has these names, by the first mapping of the file.
  *
  * Below its own root comes first; of several there, the one that was written last, and the others only where
- * that one has no names. See code_file.h for which are believed.
+ * that one has no names. What was kept comes after those of a process that lives, which may have more, and before
+ * those that have nothing but its number. See code_file.h for which are believed.
  */
+#include "sym/cached_files.h"
 #include "sym/code_file.h"
 #include "sym/dso_names.h"
 #include "sym/jitdump.h"
@@ -94,7 +97,7 @@ struct code_source {
 	const struct code_file_kind *kind;
 	char *path;
 	struct code_rules rules;
-	bool own; /* below the process's own root, or by its own pid */
+	enum { OF_OTHERS, OWN, KEPT_OF_DEAD } rank; /* OWN: below the process's own root, or by its own pid */
 	bool there; /* and not tried yet */
 	struct stat stat; /* zeros: it could not be looked at */
 };
@@ -141,7 +144,7 @@ static struct code_source *add(struct code_sources *sources, const struct code_f
 	if (!sources->first)
 		sources->first = xstrdup(path);
 	*source = (struct code_source){ .kind = kind, .path = path, .rules = sources->rules,
-					.own = own, .there = true };
+					.rank = own ? OWN : OF_OTHERS, .there = true };
 	source->rules.pid = pid;
 	if (fd >= 0)
 		source->stat = st;
@@ -217,14 +220,50 @@ static void find_named(struct code_sources *sources, struct symbols *symbols, in
 	add_named(sources, symbols, root_of(symbols, NULL), pid, !sources->first);
 }
 
+const char *symbols_kept_map(const struct symbols *symbols, int32_t pid, struct build_id *id)
+{
+	const struct info *info = symbols->recording->info;
+	char *path = kept_map_path(pid);
+	const char *found = NULL;
+
+	for (size_t i = 0; i < info->build_ids.n && !found; i++) {
+		const struct info_build_id *row = &info->build_ids.v[i];
+
+		if (strcmp(row->path, path) || row->size > sizeof(id->bytes))
+			continue;
+		*id = (struct build_id){ .size = row->size };
+		memcpy(id->bytes, row->bytes, row->size);
+		found = row->path;
+	}
+	free(path);
+	return found;
+}
+
+/* A kept map is this user's, whoever's the process was, and was written when it was kept. */
+static void find_kept(struct code_sources *sources, struct symbols *symbols, int32_t pid, struct str *why)
+{
+	struct code_source *source = NULL;
+	struct build_id id;
+	char *path = NULL;
+
+	if (symbols_kept_map(symbols, pid, &id))
+		path = cached_file(symbols->cached, &id, CACHE_MAP, why);
+	if (path)
+		source = add(sources, &code_kinds[KIND_MAP], path, pid, false);
+	if (!source)
+		return;
+	source->rules = (struct code_rules){ .anyone = symbols->options.force };
+	source->rank = processes_get(symbols->processes, pid, NULL) ? OF_OTHERS : KEPT_OF_DEAD;
+}
+
 /* ---- which is taken ---- */
 
 static bool is_before(const struct code_source *a, const struct code_source *b)
 {
 	const struct timespec *x = &a->stat.st_mtim, *y = &b->stat.st_mtim;
 
-	if (a->own != b->own)
-		return a->own;
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
 	return x->tv_sec != y->tv_sec ? x->tv_sec > y->tv_sec : x->tv_nsec > y->tv_nsec;
 }
 
@@ -302,6 +341,7 @@ static enum source_result load(struct symbols *symbols, struct dso_names *names,
 
 	find_named(&sources, symbols, names->dso->pid);
 	find_mapped(&sources, symbols, names->dso);
+	find_kept(&sources, symbols, names->dso->pid, &why);
 	while ((source = next_source(&sources)))
 		if (try_source(symbols, names, slot, source, &why)) {
 			names_table_found(names, slot, source->path);
@@ -318,6 +358,31 @@ static enum source_result load(struct symbols *symbols, struct dso_names *names,
 		dso_names_none(names, &why, names->remedy);
 	release_sources(&sources);
 	return SOURCE_DONE;
+}
+
+/* ---- for whoever keeps them ---- */
+
+char *kept_map_path(int32_t pid)
+{
+	return xasprintf("/tmp/perf-%d.map", (int)pid);
+}
+
+int symbols_open_map(struct symbols *symbols, int32_t pid, struct code_map *map, struct str *err)
+{
+	struct code_sources sources = { .n_kinds = KIND_MAP + 1 };
+	const struct process_here *here = processes_get(symbols->processes, pid, NULL);
+	struct code_source *source;
+	int fd = -ENOENT;
+
+	find_named(&sources, symbols, pid);
+	while (fd < 0 && (source = next_source(&sources))) {
+		source->there = false;
+		str_reset(err);
+		fd = code_file_open(source->path, &source->rules, CODE_WORK_FILE, &map->stat, err);
+	}
+	map->start_ticks = here ? here->start_ticks : 0;
+	release_sources(&sources);
+	return fd;
 }
 
 /* ---- asked for ---- */
@@ -471,6 +536,7 @@ static enum source_result load_mapped(struct symbols *symbols, struct dso_names 
 	if (!code->pid || !is_not_elf(symbols, names->dso))
 		return SOURCE_NONE;
 	find_named(&sources, symbols, code->pid);
+	find_kept(&sources, symbols, code->pid, &why);
 	while ((source = next_source(&sources)))
 		if (try_source(symbols, names, slot, source, &why) && names_some_of(&slot->table->table, code))
 			break;

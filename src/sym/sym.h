@@ -199,6 +199,22 @@ bool symbols_kernel_runs(struct symbols *symbols, const struct dso *dso, struct 
 /* The same for its unwind tables: the ones in the recording, where it has them, which have the sampled functions'. */
 struct elf_file *symbols_unwind_file(struct symbols *symbols, const struct dso *dso, struct str *why);
 
+/* ---- maps of code that a process made, perf-PID.map: see source_code.c ---- */
+
+struct code_map {
+	struct stat stat;
+	uint64_t start_ticks; /* when its process began, since boot, as /proc/PID/stat has it; 0: it has ended */
+};
+/*
+ * The map of a process of this machine, opened for reading, as its names would be looked for: below its own root
+ * first. -ENOENT: there is none; -EPERM, -ESTALE and others with a sentence: it is not to be believed.
+ */
+int symbols_open_map(struct symbols *symbols, int32_t pid, struct code_map *map, struct str *err);
+/* The path that a recording has for the kept map of a process, whatever its own was. The caller frees. */
+char *kept_map_path(int32_t pid);
+/* The same of a process whose map was kept, and the build-id by which the cache has it; the recording's. NULL: none. */
+const char *symbols_kept_map(const struct symbols *symbols, int32_t pid, struct build_id *id);
+
 /* ---- the code itself ---- */
 
 /* Begins as { 0 }. */

@@ -108,18 +108,48 @@ test_a_container_that_is_gone()
 	has_not "not the other's" 'not_in_the_box' "$(names x)"
 }
 
-# Maps of code made at run time are no files with a build-id: what is there is read, what is not is told.
+# jit_recording FILE [OPTION...]: of code made at run time; the process's number in $number, its map in $map.
+jit_recording()
+{
+	record "$1" "${@:2}" -- bash -c "{ ./app; sleep 1; } | '$WORK/jit' map"
+	number=$("$PSTAT" script -i "$1" -F comm,pid | awk '$1 == "jit" { print $2; exit }')
+	map=/tmp/perf-$number.map
+}
+
 test_code_made_at_run_time()
 {
 	program app feeder
-	record x -- bash -c "{ ./app; sleep 1; } | '$WORK/jit' map"
-	rm app
-	map=/tmp/perf-$("$PSTAT" script -i x -F comm,pid | awk '$1 == "jit" { print $2; exit }').map
+	jit_recording x
 	has "the process has ended, its map is there" 'jit_two_thirds$' "$(names x)"
+	id=$("$PSTAT" buildid-list -i x | awk -v path="$map" '$2 == path { print $1 }')
+	same "the map was kept" "$(cat "$map")" "$(cat "$(entry "$id")/map")"
+	cp "$map" kept
+	sed 's/jit_/other_/' kept >"$map"
+	has "another process's map does not matter" 'jit_two_thirds$' "$(names x)"
 	check "it is there" rm "$map"
-	has_not "without it there are no names" 'jit_two_thirds|jit_one_third' "$(names x)"
-	has "and that is told" 'no symbols: .*(JIT|perf-[0-9]+\.map)' "$(names x)"
+	has "its names stay when it goes" 'jit_two_thirds$' "$(names x)"
+	has_not "nothing is missing" 'no symbols' "$(names x)"
 	has "the program beside it has its name" ' app  .*feeder$' "$(names x)"
+	# On another machine.
+	"$PSTAT" archive -i x -o with.tar >/dev/null 2>&1
+	has "an archive has it" "^tmp/perf-$number.map/$id/map\$" "$(tar tf with.tar)"
+	rm -rf "$cache"
+	has_not "without all of these there are no names" 'jit_two_thirds|jit_one_third' "$(names x)"
+	has "and that is told" 'no symbols: .*(JIT|perf-[0-9]+\.map)' "$(names x)"
+	"$PSTAT" archive --unpack with.tar >/dev/null 2>&1
+	has "unpacked: the names" 'jit_two_thirds$' "$(names x)"
+	command -v perf >/dev/null || skip "needs perf (linux-perf)" "perf reads it"
+	cp kept "$map"
+	has "perf reads it" 'jit_two_thirds$' "$(perf report --stdio --no-children -g none -i x 2>/dev/null)"
+	rm "$map"
+}
+
+test_code_made_at_run_time_is_not_kept_without_a_cache()
+{
+	jit_recording x -N
+	check "the map is there" rm "$map"
+	has_not "it was not kept" 'jit_two_thirds|jit_one_third' "$(names x)"
+	has_not "nor does the recording say so" "$map" "$("$PSTAT" buildid-list -i x)"
 }
 
 # Nothing of the library ever runs, not even what begins and ends others: no sample can fall into it.

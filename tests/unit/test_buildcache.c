@@ -229,6 +229,53 @@ static void all_kinds_have_their_places(void **state)
 	assert_int_equal(find(0x40, CACHE_ELF, NULL), -ENOENT);
 }
 
+static void check_map(const char *text, const char *kept)
+{
+	struct str found = STR_INIT;
+	char *path = NULL;
+	int fd;
+
+	replace_by(beside("map"), text);
+	fd = open(beside("map"), O_RDONLY);
+	assert_int_equal(add(fd, "/tmp/perf-7.map", 0x40, CACHE_MAP), 0);
+	close(fd);
+	assert_int_equal(find(0x40, CACHE_MAP, &path), 0);
+	assert_int_equal(read_text_file(path, &found), 0);
+	assert_string_equal(found.s, kept);
+	str_release(&found);
+	free(path);
+}
+
+static void a_longer_map_replaces_a_shorter_one(void **state)
+{
+	(void)state;
+	check_map("1000 10 one\n", "1000 10 one\n");
+	check_map("1000 10 one\n2000 10 two\n", "1000 10 one\n2000 10 two\n");
+	check_map("1000 10 new\n", "1000 10 one\n2000 10 two\n");
+	assert_int_equal(access(in_cache("tmp/perf-7.map/40" REST_40 "/map"), R_OK), 0);
+}
+
+/* Whoever makes the code writes to its map in place. */
+static void a_big_map_is_never_linked(void **state)
+{
+	struct stat a, b;
+	char *path = NULL;
+	int fd;
+
+	(void)state;
+	replace_by(beside("map"), "1000 10 one\n");
+	assert_int_equal(truncate(beside("map"), 9 << 20), 0);
+	fd = open(beside("map"), O_RDONLY);
+	assert_int_equal(add(fd, "/tmp/perf-7.map", 0x40, CACHE_MAP), 0);
+	assert_int_equal(find(0x40, CACHE_MAP, &path), 0);
+	assert_int_equal(fstat(fd, &a), 0);
+	assert_int_equal(stat(path, &b), 0);
+	assert_int_not_equal(a.st_ino, b.st_ino);
+	assert_int_equal(a.st_size, b.st_size);
+	close(fd);
+	free(path);
+}
+
 static void hidden_addresses_are_no_list(void **state)
 {
 	size_t before = names();
@@ -884,6 +931,8 @@ int main(void)
 		TEST(the_layout_is_perfs),
 		TEST(a_second_name_and_a_second_kind_are_one_entry),
 		TEST(all_kinds_have_their_places),
+		TEST(a_longer_map_replaces_a_shorter_one),
+		TEST(a_big_map_is_never_linked),
 		TEST(hidden_addresses_are_no_list),
 		TEST(a_big_file_is_linked_a_small_one_copied),
 		TEST(what_lies_elsewhere_is_copied_by_hand),
