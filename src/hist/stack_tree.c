@@ -803,6 +803,7 @@ struct stack_tree *stack_tree_new(struct table *table, const struct hist *hist, 
 	order = order_of(&maker, table->session->recording->events->v[event]);
 	if (order)
 		find_ordered_nodes(&maker, order);
+	index_release(&maker.node_ix); /* no more nodes come, and it is larger than they are */
 	number = number_nodes(maker.tree);
 	move_nodes(maker.tree, number);
 	finish_rows(&maker, number);
