@@ -1,7 +1,7 @@
 /*
  * stack_spans: samples become spans, and spans that are too many become fewer. Each lane's last span is open: it stands
- * apart, and joins the others when a sample does not continue it. When there is no room the others are sorted, and
- * neighbours are merged with a loss that doubles until half of the room is free.
+ * apart, and joins the others when a sample does not continue it. When there is no room, neighbours in a lane are
+ * merged with a loss that doubles until half of the room is free.
  */
 #include "hist/hist.h"
 
@@ -12,15 +12,23 @@ enum { LOSS_FIRST = 1000 }; /* frames times ns */
 void stack_spans_init(struct stack_spans *spans, const struct stack_tree_node *nodes, size_t n_lanes, size_t max)
 {
 	*spans = (struct stack_spans){ .nodes = nodes, .max = max, .n_lanes = n_lanes };
-	spans->open = xcalloc(n_lanes + 1, sizeof(*spans->open));
+	spans->lanes = xcalloc(n_lanes + 1, sizeof(*spans->lanes));
 	for (size_t i = 0; i < n_lanes; i++)
-		spans->open[i].begin_ns = UINT64_MAX;
+		spans->lanes[i].open.begin_ns = UINT64_MAX;
+}
+
+static void release_lanes(struct stack_spans *spans)
+{
+	for (size_t i = 0; spans->lanes && i < spans->n_lanes; i++)
+		free(spans->lanes[i].v);
+	free(spans->lanes);
+	spans->lanes = NULL;
 }
 
 void stack_spans_release(struct stack_spans *spans)
 {
+	release_lanes(spans);
 	free(spans->v);
-	free(spans->open);
 	*spans = (struct stack_spans){ 0 };
 }
 
@@ -52,7 +60,7 @@ static bool merge(const struct stack_spans *spans, struct stack_span *first, con
 	const double lost = first->lost + second->lost + frames_lost(spans, first, node) +
 			    frames_lost(spans, second, node) + gap_ns * (1 + spans->nodes[node].depth);
 
-	if (first->lane != second->lane || lost > spans->lost_most)
+	if (lost > spans->lost_most)
 		return false;
 	first->several |= second->several || first->node != second->node;
 	first->node = node;
@@ -61,34 +69,24 @@ static bool merge(const struct stack_spans *spans, struct stack_span *first, con
 	return true;
 }
 
-static int in_order(const void *pa, const void *pb)
-{
-	const struct stack_span *a = pa, *b = pb;
-
-	if (a->lane != b->lane)
-		return a->lane < b->lane ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns < b->end_ns ? -1 : 1;
-	return a->node < b->node ? -1 : a->node > b->node;
-}
-
 static void merge_neighbours(struct stack_spans *spans)
 {
-	size_t n = 0;
+	spans->n = 0;
+	for (size_t k = 0; k < spans->n_lanes; k++) {
+		struct span_lane *lane = &spans->lanes[k];
+		size_t n = 0;
 
-	for (size_t i = 0; i < spans->n; i++)
-		if (!n || !merge(spans, &spans->v[n - 1], &spans->v[i]))
-			spans->v[n++] = spans->v[i];
-	spans->n = n;
+		for (size_t i = 0; i < lane->n; i++)
+			if (!n || !merge(spans, &lane->v[n - 1], &lane->v[i]))
+				lane->v[n++] = lane->v[i];
+		lane->n = n;
+		spans->n += n;
+	}
 }
 
-/* Sorts them, and leaves at most so many. */
+/* Leaves at most so many. */
 static void reduce(struct stack_spans *spans, size_t wanted)
 {
-	if (spans->n)
-		qsort(spans->v, spans->n, sizeof(*spans->v), in_order);
 	if (spans->lost_most > 0)
 		merge_neighbours(spans);
 	while (spans->n > wanted) {
@@ -99,19 +97,21 @@ static void reduce(struct stack_spans *spans, size_t wanted)
 
 /* ---- samples ---- */
 
-static void close_span(struct stack_spans *spans, const struct stack_span *open)
+static void close_span(struct stack_spans *spans, struct span_lane *lane)
 {
-	if (open->begin_ns == UINT64_MAX)
+	if (lane->open.begin_ns == UINT64_MAX)
 		return;
 	if (spans->n + spans->n_lanes >= spans->max)
 		reduce(spans, (spans->max - spans->n_lanes) / 2);
-	VEC_GROW(spans->v, spans->n, spans->cap);
-	spans->v[spans->n++] = *open;
+	VEC_GROW(lane->v, lane->n, lane->cap);
+	lane->v[lane->n++] = lane->open;
+	spans->n++;
 }
 
 void stack_spans_add(struct stack_spans *spans, const struct stack_span *sample, bool reaches_back)
 {
-	struct stack_span *open = &spans->open[sample->lane], now = *sample;
+	struct span_lane *lane = &spans->lanes[sample->lane];
+	struct stack_span *open = &lane->open, now = *sample;
 	const bool any = open->begin_ns != UINT64_MAX;
 
 	if (any && (reaches_back || now.begin_ns < open->end_ns ||
@@ -123,13 +123,24 @@ void stack_spans_add(struct stack_spans *spans, const struct stack_span *sample,
 		open->end_ns = now.end_ns;
 		return;
 	}
-	close_span(spans, open);
+	close_span(spans, lane);
 	*open = now;
 }
 
 void stack_spans_end(struct stack_spans *spans)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < spans->n_lanes; i++)
-		close_span(spans, &spans->open[i]);
+		close_span(spans, &spans->lanes[i]);
 	reduce(spans, spans->max);
+	spans->v = xcalloc(spans->n + 1, sizeof(*spans->v));
+	for (size_t i = 0; i < spans->n_lanes; i++) {
+		const struct span_lane *lane = &spans->lanes[i];
+
+		if (lane->n)
+			memcpy(spans->v + n, lane->v, lane->n * sizeof(*lane->v));
+		n += lane->n;
+	}
+	release_lanes(spans);
 }

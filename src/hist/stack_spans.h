@@ -21,13 +21,17 @@ struct stack_span {
 	double lost; /* frames times ns */
 };
 struct stack_spans {
-	struct stack_span *v; /* after stack_spans_end by lane and time; those of a lane do not overlap */
-	size_t n, cap;
+	struct stack_span *v; /* after stack_spans_end: by lane and time; those of a lane do not overlap */
+	size_t n; /* of all lanes */
 	double lost_most; /* 0: none was merged further */
 
 	const struct stack_tree_node *nodes;
 	size_t max, n_lanes;
-	struct stack_span *open; /* by lane, the last one; its begin is UINT64_MAX: there is none */
+	struct span_lane {
+		struct stack_span open; /* the last one; its begin is UINT64_MAX: there is none */
+		struct stack_span *v; /* those before, in the order of time */
+		size_t n, cap;
+	} *lanes; /* until stack_spans_end */
 };
 /* max: spans that are kept, more than lanes. The nodes are borrowed until the end. Release in every case. */
 void stack_spans_init(struct stack_spans *spans, const struct stack_tree_node *nodes, size_t n_lanes, size_t max);
