@@ -52,33 +52,48 @@ static double frames_lost(const struct stack_spans *spans, const struct stack_sp
 	return (spans->nodes[span->node].depth - spans->nodes[node].depth) * (double)(span->end_ns - span->begin_ns);
 }
 
-/* Makes both one, in `first`, where no more than lost_most is lost; else false. */
-static bool merge(const struct stack_spans *spans, struct stack_span *first, const struct stack_span *second)
+/* Frames times ns that both have lost if they become one. */
+static double lost_by_both(const struct stack_spans *spans, const struct stack_span *first,
+			   const struct stack_span *second)
 {
 	const uint32_t node = common_node(spans->nodes, first->node, second->node);
 	const double gap_ns = (double)(second->begin_ns - first->end_ns);
-	const double lost = first->lost + second->lost + frames_lost(spans, first, node) +
-			    frames_lost(spans, second, node) + gap_ns * (1 + spans->nodes[node].depth);
 
-	if (lost > spans->lost_most)
-		return false;
-	first->several |= second->several || first->node != second->node;
-	first->node = node;
-	first->end_ns = second->end_ns;
-	first->lost = lost;
-	return true;
+	return first->lost + second->lost + frames_lost(spans, first, node) + frames_lost(spans, second, node) +
+	       gap_ns * (1 + spans->nodes[node].depth);
 }
 
+/* Makes both one, in `first`, the last of n so far. */
+static void join(const struct stack_spans *spans, struct stack_span *first, const struct stack_span *second, size_t n)
+{
+	first->several |= second->several || first->node != second->node;
+	first->node = common_node(spans->nodes, first->node, second->node);
+	first->end_ns = second->end_ns;
+	first->lost = second->lost_joined;
+	if (n > 1)
+		first->lost_joined = lost_by_both(spans, first - 1, first);
+}
+
+/* Joins each with the one before it, where no more than lost_most is lost. */
 static void merge_neighbours(struct stack_spans *spans)
 {
 	spans->n = 0;
 	for (size_t k = 0; k < spans->n_lanes; k++) {
 		struct span_lane *lane = &spans->lanes[k];
+		bool changed = false; /* the one before */
 		size_t n = 0;
 
-		for (size_t i = 0; i < lane->n; i++)
-			if (!n || !merge(spans, &lane->v[n - 1], &lane->v[i]))
-				lane->v[n++] = lane->v[i];
+		for (size_t i = 0; i < lane->n; i++) {
+			struct stack_span *span = &lane->v[i], *before = &lane->v[n ? n - 1 : 0];
+
+			if (changed)
+				span->lost_joined = lost_by_both(spans, before, span);
+			changed = n && span->lost_joined <= spans->lost_most;
+			if (changed)
+				join(spans, before, span, n);
+			else
+				lane->v[n++] = *span;
+		}
 		lane->n = n;
 		spans->n += n;
 	}
@@ -99,12 +114,15 @@ static void reduce(struct stack_spans *spans, size_t wanted)
 
 static void close_span(struct stack_spans *spans, struct span_lane *lane)
 {
-	if (lane->open.begin_ns == UINT64_MAX)
+	struct stack_span *span = &lane->open;
+
+	if (span->begin_ns == UINT64_MAX)
 		return;
 	if (spans->n + spans->n_lanes >= spans->max)
 		reduce(spans, (spans->max - spans->n_lanes) / 2);
 	VEC_GROW(lane->v, lane->n, lane->cap);
-	lane->v[lane->n++] = lane->open;
+	span->lost_joined = lane->n ? lost_by_both(spans, &lane->v[lane->n - 1], span) : 0;
+	lane->v[lane->n++] = *span;
 	spans->n++;
 }
 

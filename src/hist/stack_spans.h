@@ -18,7 +18,7 @@ struct stack_span {
 	uint32_t lane, node;
 	bool several; /* of different stacks: node is what they have in common */
 	uint64_t begin_ns, end_ns;
-	double lost; /* frames times ns */
+	double lost, lost_joined; /* frames times ns: of itself, and of one with the span before it in the lane */
 };
 struct stack_spans {
 	struct stack_span *v; /* after stack_spans_end: by lane and time; those of a lane do not overlap */
