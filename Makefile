@@ -4,6 +4,7 @@
 #   make deps demo              all the set-up, then count, record and report a real command
 #   make deps check             all the set-up, then the tests
 #   make static                 build/*/static/pstat: one file that needs no other, see below
+#   make static CROSS=arm64     the same for arm64, in build/aarch64-linux-gnu-gcc; CROSS is for each goal that builds
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
 #   make install-bindings       what Python, Go and Rust need of it; install-python: the module alone, in PYTHONDIR
@@ -36,7 +37,29 @@ $(AFTER_DEPS): deps
 	@$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc)) $@
 else
 
+# ---- for another kind of machine ----
+# CROSS=arm64: by the compiler of Debian's gcc-aarch64-linux-gnu, whatever CC is, with Debian's packages for arm64, which
+# are unpacked into SYSROOT. config.mk is not read: it is of this machine.
+#
+# To add one: a row here, if Debian has it.
+CROSS_arm64 := aarch64-linux-gnu
+ifneq ($(CROSS),)
+CROSS_MACHINE := $(or $(CROSS_$(CROSS)),$(error CROSS=$(CROSS): not known here; arm64 is))
+SYSROOT ?= $(CURDIR)/build/sysroot-$(CROSS)
+override CC := $(CROSS_MACHINE)-gcc --sysroot=$(SYSROOT)
+AR := $(CROSS_MACHINE)-ar
+OBJCOPY := $(CROSS_MACHINE)-objcopy
+PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
+	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(CROSS_MACHINE)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
+ifeq ($(shell command -v $(firstword $(CC))),)
+$(error CROSS=$(CROSS): $(firstword $(CC)) is not installed. What to do: make deps)
+endif
+ifneq ($(shell .ci/sysroot $(CROSS) $(SYSROOT) >&2 && echo made),made)
+$(error CROSS=$(CROSS): $(SYSROOT) cannot be made)
+endif
+else
 -include config.mk
+endif
 
 ifeq ($(origin CC),default)
 CC := cc
@@ -85,7 +108,7 @@ WITH_JANSSON ?= $(call has_header,jansson.h)
 # folder of the architecture on some systems.
 BPF_CLANG ?= clang
 BPF_COMPILE = $(BPF_CLANG) -target bpf -mcpu=v3 -std=gnu11 -O2 -g -fdebug-compilation-dir=. -Wall -Wextra \
-	-I/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
+	$(if $(SYSROOT),-I$(SYSROOT)/usr/include) -I$(SYSROOT)/usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 makes_bpf = $(if $(shell command -v $(BPF_CLANG) >/dev/null && \
 	printf '$(hash)include <%s>\n' linux/bpf.h bpf/bpf_helpers.h | $(BPF_COMPILE) -x c -c -o /dev/null - 2>/dev/null && \
 	echo yes),1,0)
