@@ -27,7 +27,6 @@ static const struct {
 	{ "leave out -b and -j; -g finds callers without branch records",
 	  "leave out PERF_SAMPLE_BRANCH_STACK; PERF_SAMPLE_CALLCHAIN finds callers" },
 	{ "-b, or -j with fewer words", "PERF_SAMPLE_BRANCH_ANY, or fewer bits of branches" },
-	{ "--buildid-mmap: ", "PSTAT_TRACK_BUILD_IDS: " },
 	{ "'pstat list' shows all events",
 	  "pstat_known_new() lists what there is; vendors' names of libpfm4 are not among them" },
 	{ "this pstat was built without libpfm4",

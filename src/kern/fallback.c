@@ -125,54 +125,22 @@ static void take_defer(struct attempt *a)
 	a->deferred_bits = 0;
 }
 
-/* ---- the count of lost records: LOST records say most of it, too ---- */
+/* ---- what this kernel is too old for ---- */
 
-/* Only a kernel that does not know the bit is cured by leaving it out. */
-static bool lost_unknown(const struct attempt *a)
+static bool too_young(const struct attempt *a)
 {
-	const struct perf_event_attr plain = { ATTR_OF_NOTHING };
-	struct perf_event_attr asks = plain;
-
-	asks.read_format = FORMAT_LOST;
-	return (a->attr.read_format & FORMAT_LOST) &&
-	       open_once(a->machine->kern, &asks, 0, -1, 0) == -EINVAL &&
-	       !open_once(a->machine->kern, &plain, 0, -1, 0);
+	return attr_unknown(a->machine, &a->attr, false) != 0;
 }
 
-static void drop_lost(struct attempt *a)
+static void drop_young(struct attempt *a)
 {
-	a->attr.read_format &= ~FORMAT_LOST;
+	a->dropped = attr_unknown(a->machine, &a->attr, false);
+	attr_drop(&a->attr, a->dropped);
 }
 
-static void note_lost(const struct attempt *a, struct note_list *notes)
+static void note_young(const struct attempt *a, struct note_list *notes)
 {
-	(void)a;
-	note_add(notes, true, NULL, "losses at the very end may go unseen: this kernel does not count "
-		 "them per event (6.0 and later do)");
-}
-
-/* ---- the build-id in maps: without it they have device and inode, by which it is read ---- */
-
-static bool build_id_unknown(const struct attempt *a)
-{
-	const struct perf_event_attr asks = {
-		ATTR_OF_NOTHING,
-		.build_id = 1,
-	};
-
-	return a->attr.build_id && open_once(a->machine->kern, &asks, 0, -1, 0) == -EINVAL;
-}
-
-static void drop_build_id(struct attempt *a)
-{
-	a->attr.build_id = 0;
-}
-
-static void note_build_id(const struct attempt *a, struct note_list *notes)
-{
-	(void)a;
-	note_add(notes, false, NULL, "--buildid-mmap: this kernel does not provide build-ids (5.12 and later do): "
-		 "they are read from the files");
+	attr_note_dropped(a->dropped, notes);
 }
 
 /* ---- generic events of one core type: arm64 before Linux 6.6 does not know them ---- */
@@ -270,8 +238,7 @@ static const struct ladder_step {
 	  note_drop_kernel },
 	{ "switches without stacks", { EACCES, EPERM }, false, switches_refused, drop_kernel, note_drop_stacks },
 	{ "deferred callchains", { EINVAL }, false, defer_may_be_unknown, drop_defer, NULL },
-	{ "lost counts", { EINVAL }, false, lost_unknown, drop_lost, note_lost },
-	{ "build-ids in maps", { EINVAL }, false, build_id_unknown, drop_build_id, note_build_id },
+	{ "young bits", { EINVAL }, false, too_young, drop_young, note_young },
 	{ "deferred callchains again", { EINVAL }, false, defer_was_not_it, take_defer, NULL },
 	{ "the unit's own code", { ENOENT, EINVAL }, false, core_type_unknown, take_own_code, note_own_code },
 	{ "weak group",

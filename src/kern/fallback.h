@@ -15,6 +15,7 @@ struct attempt {
 	bool weak; /* its group may be broken up */
 	unsigned applied; /* bit per row of the ladder */
 	unsigned deferred_bits; /* of attr_defer.c, what a step took off attr */
+	unsigned dropped; /* rows of attr_since.c that a step took off attr */
 	bool break_group; /* the answer is to open the group's events one by one */
 
 	/* The place of the last try that failed. */

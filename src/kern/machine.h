@@ -65,6 +65,7 @@ enum { BREAKPOINT_TYPES = 5, BREAKPOINT_LENGTHS = 9 }; /* beyond HW_BREAKPOINT_X
 struct machine {
 	const struct kern *kern;
 	enum defer_support defer; /* what was opened and refused so far says; see machine_defers() */
+	unsigned young_asked, young_unknown; /* a bit for each row of attr_since.c */
 	bool has_pmus, has_core_pmus, has_virtual, has_privilege, has_paranoid; /* already asked */
 	struct event_pmu_list pmus, core_pmus;
 	bool is_virtual;
@@ -104,6 +105,18 @@ bool event_is_silent(struct machine *machine, const struct event *event);
 /* Opens and closes attr, disabled: 0 or the negative errno. */
 int open_once(const struct kern *kern, const struct perf_event_attr *attr, pid_t pid, int cpu,
 	      unsigned long flags);
+
+/* ---- attr_since.c ---- */
+
+/*
+ * The bits of attr that this kernel is too old to know, as rows of the table there. needed: of those without which the
+ * event is not what was asked for; else of those that can be left out.
+ */
+unsigned attr_unknown(struct machine *machine, const struct perf_event_attr *attr, bool needed);
+void attr_drop(struct perf_event_attr *attr, unsigned unknown);
+void attr_note_dropped(unsigned dropped, struct note_list *notes);
+/* A reason, of the first of them. Heap. */
+char *attr_why_unknown(unsigned unknown);
 
 /* True for event types that a core PMU counts by generic names: hardware, cache, raw. */
 bool is_generic_type(uint32_t type);

@@ -85,6 +85,11 @@ static bool refuses_user_side_alone(const struct failure *f)
 	return rc == -EACCES || rc == -EPERM;
 }
 
+static bool kernel_is_too_old(const struct failure *f)
+{
+	return attr_unknown(f->machine, f->attr, true) != 0;
+}
+
 /* Precise levels are lowered before an event is given up, so they are in no variant. */
 static bool wants_branches(const struct failure *f)
 {
@@ -242,6 +247,11 @@ static char *machine_lacks_pmu(const struct failure *f)
 	return str_detach(&text);
 }
 
+static char *why_too_old(const struct failure *f)
+{
+	return attr_why_unknown(attr_unknown(f->machine, f->attr, true));
+}
+
 static char *no_branches_here(const struct failure *f)
 {
 	return xasprintf("branch records are made by a CPU's counter unit, and this %s has none",
@@ -378,6 +388,7 @@ static const struct cause {
 	  NULL, NULL },
 	{ EOPNOTSUPP, NULL, "the unit does not support these settings", NULL, NULL },
 
+	{ EINVAL, kernel_is_too_old, NULL, why_too_old, NULL },
 	{ EINVAL, task_forks, "its task forks faster than the group can be opened", NULL,
 	  remedy_no_group },
 	{ EINVAL, only_in_group, NULL, group_too_big, remedy_split_group },

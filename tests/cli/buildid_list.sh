@@ -40,7 +40,7 @@ test_mappings_of_pstat()
 	"$PSTAT" record -q -e page-faults:u -c 1 -o read ls / >/dev/null 2>&1
 	run "$PSTAT" record -q --buildid-mmap -e page-faults:u -c 1 -o given ls /
 	same "status" 0 "$status"
-	case $err in *"this kernel does not provide build-ids"*) skip "needs a kernel that gives build-ids with mappings" ;; esac
+	case $err in *"build-ids of mapped files: this kernel does not report them"*) skip "needs a kernel that gives build-ids with mappings" ;; esac
 	same "nothing is said" "" "$err"
 	same_list "of pstat" given
 	has "a program that ran" '^[0-9a-f]{40} /.*/ls$' "$out"

@@ -146,23 +146,69 @@ static void a_group(void **state)
 	}
 }
 
-/* ---- kernels before 6.0 ---- */
+/* ---- older kernels ---- */
 
-static int knows_no_lost(const struct fake_call *call)
+enum { YOUNG_FIELDS = 1 << 19 | 7 << 21 | 1 << 24, YOUNG_BRANCHES = 7 << 17 };
+
+static int knows_nothing_young(const struct fake_call *call)
 {
-	return call->attr.read_format & LOST ? -EINVAL : 0;
+	const struct perf_event_attr *attr = &call->attr;
+
+	return attr->namespaces || attr->ksymbol || attr->bpf_event || attr->cgroup || attr->text_poke ||
+	       attr->build_id || attr->sample_type & YOUNG_FIELDS || attr->branch_sample_type & YOUNG_BRANCHES ||
+	       attr->read_format & LOST ? -EINVAL : 0;
 }
 
-static void lost_is_left_out(void **state)
+/* Each of attr_since.c: left out, with a note, or the event is refused with the reason. */
+static void young_bits(void **state)
 {
+	static const struct {
+		struct perf_event_attr asks;
+		const char *what;
+		bool needed;
+	} rows[] = {
+		{ { .namespaces = 1 }, "namespaces of tasks", false },
+		{ { .sample_type = 1 << 19 }, "physical addresses (4.14", true },
+		{ { .ksymbol = 1 }, "symbols of generated kernel code", false },
+		{ { .bpf_event = 1 }, "loads of BPF programs", false },
+		{ { .cgroup = 1 }, "cgroups (5.7", true },
+		{ { .sample_type = 1 << 21 }, "cgroups (5.7", true },
+		{ { .text_poke = 1 }, "changes of the kernel's code (5.8", true },
+		{ { .sample_type = 1 << 22 }, "page sizes of data addresses (5.11", true },
+		{ { .sample_type = 1 << 23 }, "page sizes of code addresses (5.11", true },
+		{ { .build_id = 1 }, "build-ids of mapped files", false },
+		{ { .sample_type = 1 << 24 }, "weights in three parts", false },
+		{ { .read_format = LOST }, "lost samples of each event", false },
+		{ { .branch_sample_type = 1 << 17 }, "indices of branch records (5.7", true },
+		{ { .branch_sample_type = 1 << 18 }, "privilege levels of branches (6.1", true },
+		{ { .branch_sample_type = 1 << 19 }, "counters of branch records (6.8", true },
+	};
+	char text[128];
+
 	(void)state;
-	fake.answer = knows_no_lost;
-	add_sampled("a", 0);
+	fake.answer = knows_nothing_young;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct event *event = add_sampled("a", 0);
+
+		event->attr = rows[i].asks;
+		event->attr.type = PERF_TYPE_SOFTWARE;
+		if (event->attr.branch_sample_type)
+			event->attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
+	}
 	open_all();
-	assert_int_equal(set.v[0].state, COUNTER_OPEN);
-	assert_int_equal(set.v[0].attr.read_format, FORMAT & ~LOST);
-	assert_true(noted("losses"));
-	assert_true(notes.v[0].verbose);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].needed) {
+			snprintf(text, sizeof(text), "this kernel does not report %s and later do)", rows[i].what);
+			assert_int_equal(set.v[i].state, COUNTER_NOT_SUPPORTED);
+			assert_string_equal(set.v[i].reason, text);
+		} else {
+			snprintf(text, sizeof(text), "%s: this kernel does not report them", rows[i].what);
+			assert_int_equal(set.v[i].state, COUNTER_OPEN);
+			assert_true(noted(text));
+		}
+	}
+	/* A weight is there, in the layout that older kernels have. */
+	assert_int_equal(set.v[10].attr.sample_type, PERF_SAMPLE_WEIGHT);
 }
 
 static int refuses_all_but_dummies(const struct fake_call *call)
@@ -170,42 +216,28 @@ static int refuses_all_but_dummies(const struct fake_call *call)
 	return call->attr.config == PERF_COUNT_SW_DUMMY ? 0 : -EINVAL;
 }
 
-/* A kernel that knows it refuses for another reason. */
-static void lost_is_not_to_blame(void **state)
+/* A kernel that knows them refuses for another reason. */
+static void young_bits_are_not_to_blame(void **state)
 {
 	(void)state;
 	fake.answer = refuses_all_but_dummies;
-	add_sampled("a", 0);
+	add_sampled("a", 0)->attr.build_id = 1;
+	add_sampled("b", 0)->attr.sample_type |= 1 << 19;
 	open_all();
 	assert_int_equal(set.v[0].state, COUNTER_NOT_SUPPORTED);
 	assert_true(set.v[0].attr.read_format & LOST);
+	assert_true(set.v[0].attr.build_id);
+	assert_string_equal(set.v[1].reason, "the kernel refuses these settings");
 }
 
-/* ---- kernels before 5.12 ---- */
-
-static int knows_no_build_id(const struct fake_call *call)
-{
-	return call->attr.build_id ? -EINVAL : 0;
-}
-
-static void build_id_is_left_out(void **state)
+/* One that refuses all alike does not say what it knows. */
+static void refusals_of_all_say_nothing(void **state)
 {
 	(void)state;
-	fake.answer = knows_no_build_id;
+	fake.answer = always;
+	answer_errno = EINVAL;
 	add_sampled("a", 0)->attr.build_id = 1;
 	open_all();
-	assert_int_equal(set.v[0].state, COUNTER_OPEN);
-	assert_false(set.v[0].attr.build_id);
-	assert_true(noted("--buildid-mmap: this kernel does not provide build-ids"));
-}
-
-static void build_id_is_not_to_blame(void **state)
-{
-	(void)state;
-	fake.answer = refuses_all_but_dummies;
-	add_sampled("a", 0)->attr.build_id = 1;
-	open_all();
-	assert_int_equal(set.v[0].state, COUNTER_NOT_SUPPORTED);
 	assert_true(set.v[0].attr.build_id);
 }
 
@@ -309,10 +341,9 @@ int main(void)
 		CASE(threads_and_cpus_that_are_gone),
 		CASE(tracking_waits_for_nothing),
 		CASE(a_group),
-		CASE(lost_is_left_out),
-		CASE(lost_is_not_to_blame),
-		CASE(build_id_is_left_out),
-		CASE(build_id_is_not_to_blame),
+		CASE(young_bits),
+		CASE(young_bits_are_not_to_blame),
+		CASE(refusals_of_all_say_nothing),
 		CASE(reading_tells_losses),
 		CASE(groups_tell_losses),
 		CASE(ids),
