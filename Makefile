@@ -7,6 +7,7 @@
 #   make static CROSS=arm64     the same for arm64, in build/aarch64-linux-gnu-gcc; CROSS is for each goal that builds
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
+#   make dist                   build/dist/pstat-VERSION.tar.xz: the source, the same bytes each time
 #   make install-bindings       what Python, Go and Rust need of it; install-python: the module alone, in PYTHONDIR
 #   make lint | fuzz | bench    parts of the tests by themselves
 #   make check-long             soaks, fuzzing for long, big recordings: for LONG_SECONDS (600) each
@@ -573,6 +574,11 @@ uninstall:
 		$(foreach file,libpstat.a libpstat.so $(LIBRARY_SO) pkgconfig/pstat.pc,'$(DESTDIR)$(LIBDIR)/$(file)')
 	rm -f $(foreach file,$(PYTHON_FILES) $(GO_FILES) $(RUST_FILES),'$(DESTDIR)$(BINDINGDIR)/$(file:src/bindings/%=%)')
 
+# ---- releases ----
+DIST ?= build/dist
+dist:
+	@src/packaging/dist '$(VERSION)' '$(DIST)'
+
 clean:
 	rm -rf build pstat
 
@@ -581,7 +587,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall clean test-programs force
+.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall dist clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
