@@ -50,8 +50,12 @@ struct data_event {
 	size_t n_members; /* leader only: events of the group; 1 outside groups */
 	char *group_name; /* leader only, or NULL */
 	bool counted; /* a sample stands for as many as its weight says: cells that were counted in the kernel */
-	/* Which fields its samples have, in order: rows of the table in sample.c; kept by events_add. */
-	uint8_t n_sample_rows, sample_rows[SAMPLE_ROWS_MAX];
+	/*
+	 * Which fields its samples have, in order: rows of the table in sample.c; kept by events_add. The first
+	 * n_sample_words of them have 8 bytes each, which go to sample_at in struct sample.
+	 */
+	uint8_t n_sample_words, n_sample_rows, sample_rows[SAMPLE_ROWS_MAX];
+	uint16_t sample_at[SAMPLE_ROWS_MAX];
 };
 
 struct event_slot; /* private: the hash from id to event */

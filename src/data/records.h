@@ -179,7 +179,7 @@ struct sample {
 	uint64_t ip;
 	uint32_t pid, tid;
 	uint64_t time_ns, addr, stream_id;
-	uint32_t cpu;
+	uint32_t cpu, cpu_reserved;
 	uint64_t period;
 	struct read_values read;
 	uint64_t n_ips;

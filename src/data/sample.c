@@ -14,43 +14,12 @@
 struct sample_field {
 	uint64_t bits; /* any of them */
 	const char *name;
-	uint16_t at; /* 8-byte member of struct sample, where decode is NULL */
+	uint16_t at; /* 8 bytes of struct sample, where decode is NULL */
+	bool halves; /* they are two u32, each in the file's byte order */
 	const char *(*decode)(struct decoder *d, const struct data_event *e, struct cursor *c,
 			      struct sample *s);
 	void (*encode)(const struct sample *s, const struct data_event *e, struct str *out);
 };
-
-static const char *tid_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
-			      struct sample *s)
-{
-	(void)d, (void)e;
-	s->pid = cursor_u32(c);
-	s->tid = cursor_u32(c);
-	return NULL;
-}
-
-static void tid_encode(const struct sample *s, const struct data_event *e, struct str *out)
-{
-	(void)e;
-	put_u32(out, s->pid);
-	put_u32(out, s->tid);
-}
-
-static const char *cpu_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
-			      struct sample *s)
-{
-	(void)d, (void)e;
-	s->cpu = cursor_u32(c);
-	cursor_u32(c);
-	return NULL;
-}
-
-static void cpu_encode(const struct sample *s, const struct data_event *e, struct str *out)
-{
-	(void)e;
-	put_u32(out, s->cpu);
-	put_u32(out, 0);
-}
 
 static const char *read_decode(struct decoder *d, const struct data_event *e, struct cursor *c,
 			       struct sample *s)
@@ -238,21 +207,25 @@ static void aux_encode(const struct sample *s, const struct data_event *e, struc
 
 #define WORD(bit, name, member)                                                                    \
 	{                                                                                          \
-		bit, name, offsetof(struct sample, member), NULL, NULL                             \
+		bit, name, offsetof(struct sample, member), false, NULL, NULL                      \
+	}
+#define HALVES(bit, name, member)                                                                  \
+	{                                                                                          \
+		bit, name, offsetof(struct sample, member), true, NULL, NULL                       \
 	}
 #define PART(bit, name, fn)                                                                        \
 	{                                                                                          \
-		bit, name, 0, fn##_decode, fn##_encode                                             \
+		bit, name, 0, false, fn##_decode, fn##_encode                                      \
 	}
 static const struct sample_field fields[] = {
 	WORD(PERF_SAMPLE_IDENTIFIER, "identifier", id),
 	WORD(PERF_SAMPLE_IP, "ip", ip),
-	PART(PERF_SAMPLE_TID, "tid", tid),
+	HALVES(PERF_SAMPLE_TID, "tid", pid),
 	WORD(PERF_SAMPLE_TIME, "time", time_ns),
 	WORD(PERF_SAMPLE_ADDR, "addr", addr),
 	WORD(PERF_SAMPLE_ID, "id", id),
 	WORD(PERF_SAMPLE_STREAM_ID, "stream id", stream_id),
-	PART(PERF_SAMPLE_CPU, "cpu", cpu),
+	HALVES(PERF_SAMPLE_CPU, "cpu", cpu),
 	WORD(PERF_SAMPLE_PERIOD, "period", period),
 	PART(PERF_SAMPLE_READ, "read", read),
 	PART(PERF_SAMPLE_CALLCHAIN, "callchain", callchain),
@@ -273,12 +246,41 @@ static const struct sample_field fields[] = {
 
 _Static_assert(ARRAY_SIZE(fields) <= SAMPLE_ROWS_MAX, "data_event.sample_rows has room for all");
 
+_Static_assert(offsetof(struct sample, tid) == offsetof(struct sample, pid) + sizeof(uint32_t) &&
+		       offsetof(struct sample, cpu_reserved) == offsetof(struct sample, cpu) + sizeof(uint32_t),
+	       "halves are stored together");
+
 void sample_rows_find(struct data_event *event)
 {
-	event->n_sample_rows = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (event->attr.sample_type & fields[i].bits)
-			event->sample_rows[event->n_sample_rows++] = (uint8_t)i;
+	event->n_sample_rows = event->n_sample_words = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		if (!(event->attr.sample_type & fields[i].bits))
+			continue;
+		if (!fields[i].decode && event->n_sample_words == event->n_sample_rows)
+			event->sample_at[event->n_sample_words++] = fields[i].at;
+		event->sample_rows[event->n_sample_rows++] = (uint8_t)i;
+	}
+}
+
+/* The bytes at p into the member that the row names. */
+static void word_decode(const struct sample_field *f, const uint8_t *p, bool swap, struct sample *s)
+{
+	uint64_t word = load_u64(p, swap);
+
+	if (swap && f->halves)
+		word = word << 32 | word >> 32;
+	memcpy((char *)s + f->at, &word, sizeof(word));
+}
+
+/* The words that samples begin with, which are all there. */
+static void words_decode(const struct data_event *event, struct cursor *c, struct sample *s)
+{
+	for (unsigned i = 0; i < event->n_sample_words; i++, c->p += sizeof(uint64_t)) {
+		if (c->swap)
+			word_decode(&fields[event->sample_rows[i]], c->p, true, s);
+		else
+			memcpy((char *)s + event->sample_at[i], c->p, sizeof(uint64_t));
+	}
 }
 
 /* ---- samples within raw data ---- */
@@ -346,23 +348,25 @@ static const char *off_cpu_decode(struct decoder *d, struct cursor c, struct sam
 const char *sample_decode(struct decoder *decoder, const struct data_event *event, struct cursor *c,
 			  struct sample *sample)
 {
-	sample->has = event->attr.sample_type;
-	for (unsigned i = 0; i < event->n_sample_rows; i++) {
-		const struct sample_field *f = &fields[event->sample_rows[i]];
-		const char *why;
-		uint64_t word;
+	static const char too_short[] = "shorter than its event's sample_type asks for";
+	unsigned i = event->n_sample_words;
 
-		if (f->decode) {
-			why = f->decode(decoder, event, c, sample);
-			if (why)
-				return why;
-			continue;
-		}
-		word = cursor_u64(c);
-		memcpy((char *)sample + f->at, &word, sizeof(word));
+	sample->has = event->attr.sample_type;
+	if (cursor_left(c) < i * sizeof(uint64_t))
+		return too_short;
+	words_decode(event, c, sample);
+	for (; i < event->n_sample_rows; i++) {
+		const struct sample_field *f = &fields[event->sample_rows[i]];
+		const uint8_t *word = f->decode ? NULL : cursor_bytes(c, sizeof(uint64_t));
+		const char *why = f->decode ? f->decode(decoder, event, c, sample) : NULL;
+
+		if (why)
+			return why;
+		if (word)
+			word_decode(f, word, c->swap, sample);
 	}
 	if (c->bad)
-		return "shorter than its event's sample_type asks for";
+		return too_short;
 	if (!event_is_off_cpu(event))
 		return NULL;
 	return off_cpu_decode(decoder, cursor_on(sample->raw, sample->raw_size, c->swap), sample);

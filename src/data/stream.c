@@ -1,10 +1,10 @@
 /*
  * stream.c: bytes -> records, from a mapped file or from a pipe, plain or packed with zstd.
  *
- * Below is the source: `source_peek` gives the next n bytes in one piece: of a file in place in its mapping, and of a
- * pipe from a buffer. Above it the unpacker: while a COMPRESSED record has bytes left, records come out of its window,
- * which holds at most WINDOW_BYTES however much the packed data would grow to; a record may begin in one COMPRESSED
- * record and end in the next.
+ * Below is the source: the next n bytes are in one piece at `source_at` once `source_left` has asked for them: of a file
+ * in place in its mapping, and of a pipe in a buffer. Above it the unpacker: while a COMPRESSED record has bytes left,
+ * records come out of its window, which holds at most WINDOW_BYTES however much the packed data would grow to; a record
+ * may begin in one COMPRESSED record and end in the next.
  *
  *   source -> record -> COMPRESSED? -> window -> record
  *
@@ -223,19 +223,17 @@ bool stream_is_pipe(const struct stream *s)
 	return s->pipe.fd >= 0;
 }
 
-/* Bytes that are there in one piece, at most `want` of them. */
-static uint64_t source_left(struct stream *s, size_t want)
+/* Bytes that are there in one piece; of a pipe at most `want` of them need be. */
+static inline uint64_t source_left(struct stream *s, size_t want)
 {
 	if (s->map)
 		return s->pos < s->end ? s->end - s->pos : 0;
 	return pipe_buffer_fill(&s->pipe, want < PIPE_BUFFER_BYTES ? want : PIPE_BUFFER_BYTES);
 }
 
-/* n: RECORD_BYTES_MAX at most. */
-static const uint8_t *source_peek(struct stream *s, size_t n)
+/* The place of these bytes, which stay there until more are asked for. */
+static inline const uint8_t *source_at(const struct stream *s)
 {
-	if (source_left(s, n) < n)
-		return NULL;
 	return s->map ? s->map + s->pos : s->pipe.bytes + s->pipe.at;
 }
 
@@ -435,7 +433,6 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 		       struct str *err)
 {
 	uint64_t left = source_left(s, RECORD_HEADER_BYTES);
-	const uint8_t *bytes;
 
 	if (!left || s->pipe.error)
 		return end_reached(s, missing, err);
@@ -446,13 +443,13 @@ static int source_next(struct stream *s, bool swap, struct record *r, struct str
 			 (unsigned long long)s->pos, (unsigned long long)left);
 		return stream_end(s, 0);
 	}
-	record_from_bytes(r, source_peek(s, RECORD_HEADER_BYTES), s->pos, swap);
+	record_from_bytes(r, source_at(s), s->pos, swap);
 	if (r->size < RECORD_HEADER_BYTES)
 		return size_fail(s, r, err);
-	bytes = source_peek(s, r->size);
-	if (!bytes)
-		return cut_off(s, r, source_left(s, r->size), missing);
-	r->bytes = bytes;
+	left = source_left(s, r->size);
+	if (left < r->size)
+		return cut_off(s, r, left, missing);
+	r->bytes = source_at(s);
 	r->stable = s->map;
 	r->extra_size = extra_of(r, swap);
 	source_pass(s, r->size);
@@ -509,7 +506,7 @@ bool stream_extra(struct stream *s, struct record *r, uint64_t max, struct str *
 		if (!now)
 			break;
 		/* All of them are in one piece: in the buffer, or in the mapping. */
-		str_addn(out, (const char *)(s->map ? s->map + s->pos : s->pipe.bytes + s->pipe.at), (size_t)now);
+		str_addn(out, (const char *)source_at(s), (size_t)now);
 		source_pass(s, now);
 		n -= now;
 	}
