@@ -5,6 +5,7 @@ deeper than a kernel records without being asked to. Each sample has a period of
 SHAPE  random  each frame is any address of the code of ELF; without it any of 512 addresses in a file that is gone
        same    all samples have the same chain, of addresses that all differ
        comb    as `same`, but each sample has left this way one step later, so that a tree forks at each of them
+       tasks   as `random`, but each sample is the only one of a process of its own, which forks, gets a name and ends
 
 A sample has room for 8,170 frames."""
 import random
@@ -15,7 +16,7 @@ BASE, MAP_BYTES = 0x400000, 1 << 24
 SOFTWARE, CPU_CLOCK = 1, 0
 IP, TID, TIME, CALLCHAIN, PERIOD = 1, 2, 4, 32, 256
 SAMPLE_ID_ALL = 1 << 18
-COMM, SAMPLE, MMAP2 = 3, 9, 10
+COMM, EXIT, FORK, SAMPLE, MMAP2 = 3, 4, 7, 9, 10
 USER, PROT_RX, MAP_PRIVATE = 2, 5, 2
 CONTEXT_USER = 2**64 - 512
 PID = 4200001  # more than a kernel gives
@@ -39,6 +40,14 @@ def record(kind, misc, body):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
+def life(pid, time, sample):
+    """The records of a process around its only sample."""
+    last = struct.pack("<iiQ", pid, pid, time)
+    task = struct.pack("<iiiiQ", pid, PID, pid, PID, time) + last
+    return b"".join((record(FORK, 0, task), record(COMM, 0, struct.pack("<ii", pid, pid) + padded("task") + last), sample,
+                     record(EXIT, 0, task)))
+
+
 def padded(text):
     text = text.encode() + b"\0"
     return text + bytes(-len(text) % 8)
@@ -55,7 +64,7 @@ def chains(shape, n, depth, elf):
     offset, length, step = (*text_of(elf), 1) if elf else (0, 512, 16)
     way = [BASE + 16 * i for i in range(depth)]
     for i in range(n):
-        if shape == "random":
+        if shape in ("random", "tasks"):
             yield [BASE + offset + step * chance.randrange(length) for _ in range(depth)]
         elif shape == "same":
             yield way
@@ -74,8 +83,10 @@ def main():
                record(MMAP2, USER, struct.pack("<iiQQQIIQQII", PID, PID, BASE, MAP_BYTES, 0, 8, 1, 7, 0, PROT_RX,
                                                MAP_PRIVATE) + padded(elf or "/nowhere/deep") + identity(2))]
     for i, ips in enumerate(chains(shape, n, depth, elf)):
-        body = struct.pack("<QiiQQQ", ips[0], PID, PID, 1000000 * (i + 1), 1, len(ips) + 1)
-        records.append(record(SAMPLE, USER, body + struct.pack("<%dQ" % (len(ips) + 1), CONTEXT_USER, *ips)))
+        pid, time = PID + (i + 1 if shape == "tasks" else 0), 1000000 * (i + 1)
+        body = struct.pack("<QiiQQQ", ips[0], pid, pid, time, 1, len(ips) + 1)
+        sample = record(SAMPLE, USER, body + struct.pack("<%dQ" % (len(ips) + 1), CONTEXT_USER, *ips))
+        records.append(life(pid, time, sample) if shape == "tasks" else sample)
     data = b"".join(records)
     head = b"PERFILE2" + struct.pack("<QQQQQQQQ", HEAD_BYTES, len(attr), HEAD_BYTES, len(attr), HEAD_BYTES + len(attr),
                                      len(data), 0, 0)
