@@ -20,7 +20,7 @@ int fork_mark_set(struct fork_mark *mark)
 	uint32_t *page;
 	int rc;
 
-	mark->page = NULL;
+	*mark = (struct fork_mark){ .owner = getpid() };
 	page = mmap(NULL, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return -errno;
@@ -38,5 +38,5 @@ void fork_mark_clear(struct fork_mark *mark)
 {
 	if (mark->page)
 		munmap((void *)(uintptr_t)mark->page, page_bytes());
-	mark->page = NULL;
+	*mark = (struct fork_mark){ 0 };
 }

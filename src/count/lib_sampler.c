@@ -229,8 +229,7 @@ static int open_body(void *data, struct str *err)
 		rc = open_feed(s, err);
 	if (rc < 0)
 		return rc;
-	/* An older kernel has no such mark: a child has then to know by itself. */
-	fork_mark_set(&s->mark);
+	fork_mark_set(&s->mark); /* without a page it tells a child as well */
 	rc = ring_poll_open(&s->poll, &s->rings);
 	if (rc < 0)
 		return fail(err, rc, "the rings cannot be waited for: %s", strerror(-rc));

@@ -47,6 +47,15 @@ test_recording()
 	has "a profile" '^callers;' "$out"
 }
 
+# A child of fork finds no records in its parent's sampler, and says so.
+test_library()
+{
+	need_old_kernels
+	run on 4.9 "$LIBRARY/samples"
+	same "nothing is wrong" "" "$(grep '^not ok' <<<"$out")"
+	has "it sampled" '^ok - in a child of fork: ' "$out"
+}
+
 # Its end is seen without a descriptor for it.
 test_process()
 {
