@@ -627,7 +627,7 @@ static int put_in_place(const struct kcore_addition *add, int above, char **made
 		if (i)
 			nanosleep(&pause, NULL);
 		moment_now(moment);
-		rc = renameat2(above, add->name, above, moment, RENAME_NOREPLACE) ? -errno : 0;
+		rc = rename_new(above, add->name, above, moment);
 	}
 	if (!rc)
 		*made = xasprintf("%s/%s/%s", add->cache->dir, add->above, moment);

@@ -47,7 +47,7 @@ static int linux_close(int fd)
 
 static int linux_rlimit(int resource, const struct rlimit *set, struct rlimit *old)
 {
-	return prlimit(0, (__rlimit_resource_t)resource, set, old) < 0 ? -errno : 0;
+	return prlimit(0, resource, set, old) < 0 ? -errno : 0;
 }
 
 static void *linux_map(int fd, size_t bytes, bool writable, int *err)

@@ -323,6 +323,9 @@ static bool arm64_next(const struct elf_section *section, const uint8_t *code, s
  * One row per machine: the relocations that fill slots, and the next piece of a section behind *piece, which
  * begins as { 0 }. To add one: a row, its decoder, a case in tests/unit/test_sym_elf.c.
  */
+#ifndef R_AARCH64_IRELATIVE
+#define R_AARCH64_IRELATIVE 1032 /* musl's elf.h lacks it */
+#endif
 static const struct plt_machine {
 	uint16_t machine;
 	uint32_t jump_slot, glob_dat, irelative;

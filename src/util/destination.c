@@ -358,12 +358,13 @@ static bool leads_to(int folder, const char *name, const struct inode *inode)
 /* Some file systems can't rename without replacing. */
 static int rename_in(const struct destination *to, const char *from, const char *name, bool over)
 {
+	int rc;
+
 	if (!leads_to(to->folder, from, &to->inode))
 		return -ESTALE;
-	if (!over && !renameat2(to->folder, from, to->folder, name, RENAME_NOREPLACE))
-		return 0;
-	if (!over && errno != EINVAL && errno != ENOSYS)
-		return -errno;
+	rc = over ? -EINVAL : rename_new(to->folder, from, to->folder, name);
+	if (rc != -EINVAL && rc != -ENOSYS)
+		return rc;
 	if (!over && !faccessat(to->folder, name, F_OK, AT_SYMLINK_NOFOLLOW))
 		return -EEXIST;
 	return renameat(to->folder, from, to->folder, name) ? -errno : 0;

@@ -6,7 +6,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { FILE_BYTES_MAX = 16 << 20 };
@@ -98,4 +100,10 @@ int write_all_at(int fd, const void *bytes, size_t n, uint64_t offset)
 		n -= (size_t)done;
 	}
 	return 0;
+}
+
+/* The system call itself: musl has no function for it. */
+int rename_new(int from_folder, const char *from, int to_folder, const char *to)
+{
+	return syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_NOREPLACE) ? -errno : 0;
 }

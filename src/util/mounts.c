@@ -8,10 +8,13 @@
 
 #include "util/util.h"
 
+#include <linux/stat.h> /* first: other headers define the modes of files unless they are defined */
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /*
  * To add a file system that waits for somebody else: a row, with its number of statfs(2), or 0. A name that
@@ -126,7 +129,7 @@ const struct mount *mounts_find(const struct mounts *mounts, int fd)
 	struct statx status = { 0 };
 
 	/* Nothing is asked for that the file system would have to tell. */
-	if (!mounts->n || statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status) ||
+	if (!mounts->n || syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &status) ||
 	    !(status.stx_mask & STATX_MNT_ID))
 		return NULL;
 	for (size_t i = 0; i < mounts->n; i++)

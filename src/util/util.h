@@ -180,6 +180,11 @@ int read_text_file(const char *path, struct str *out);
 /* The same, with trailing white space removed and out emptied first. */
 int read_line_file(const char *path, struct str *out);
 int read_u64_file(const char *path, uint64_t *out);
+/*
+ * Renames, but never over what is there: -EEXIST then. -EINVAL where the file system cannot, -ENOSYS where the
+ * kernel cannot.
+ */
+int rename_new(int from_folder, const char *from, int to_folder, const char *to);
 /* All bytes or -errno; retries EINTR and short writes, and waits where a descriptor that does not block is full. */
 int write_all(int fd, const void *bytes, size_t n);
 /* The same into a file, at an offset, which is not the descriptor's; that nothing could be written is -EIO. */
