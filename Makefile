@@ -8,7 +8,7 @@
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
 #   make dist                   build/dist/pstat-VERSION.tar.xz: the source, the same bytes each time
-#   make deb                    Debian's packages of it in build/deb; RELEASE=2 is a newer one of the same version
+#   make deb | rpm              packages of it in build/deb and build/rpm; RELEASE=2 is a newer one of the same version
 #   make install-bindings       what Python, Go and Rust need of it; install-python: the module alone, in PYTHONDIR
 #   make lint | fuzz | bench    parts of the tests by themselves
 #   make check-long             soaks, fuzzing for long, big recordings: for LONG_SECONDS (600) each
@@ -583,8 +583,8 @@ dist:
 # Packages are made of the tarball, as the distribution's tools build, not as this make was called.
 RELEASE ?= 1
 PACKAGES ?= build
-NOT_OF_PACKAGES := MAKEFLAGS MAKELEVEL MFLAGS CC BUILD SANITIZE DEVELOPER PREFIX
-deb: dist
+NOT_OF_PACKAGES := MAKEFLAGS MAKELEVEL MFLAGS CC CROSS BUILD SANITIZE DEVELOPER PREFIX
+deb rpm: dist
 	@env $(NOT_OF_PACKAGES:%=-u %) src/packaging/$@ '$(VERSION)' '$(RELEASE)' '$(DIST)/pstat-$(VERSION).tar.xz' '$(PACKAGES)/$@'
 
 clean:
@@ -595,7 +595,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall dist deb clean test-programs force
+.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall dist deb rpm clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
