@@ -9,6 +9,7 @@
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
 #   make dist                   build/dist/pstat-VERSION.tar.xz: the source, the same bytes each time
 #   make deb | rpm              packages of it in build/deb and build/rpm; RELEASE=2 is a newer one of the same version
+#   make release-check          whether this tree may be released: all of these, and the tests
 #   make install-bindings       what Python, Go and Rust need of it; install-python: the module alone, in PYTHONDIR
 #   make lint | fuzz | bench    parts of the tests by themselves
 #   make check-long             soaks, fuzzing for long, big recordings: for LONG_SECONDS (600) each
@@ -587,6 +588,9 @@ NOT_OF_PACKAGES := MAKEFLAGS MAKELEVEL MFLAGS CC CROSS BUILD SANITIZE DEVELOPER 
 deb rpm: dist
 	@env $(NOT_OF_PACKAGES:%=-u %) src/packaging/$@ '$(VERSION)' '$(RELEASE)' '$(DIST)/pstat-$(VERSION).tar.xz' '$(PACKAGES)/$@'
 
+release-check:
+	@src/packaging/release-check '$(VERSION)'
+
 clean:
 	rm -rf build pstat
 
@@ -595,7 +599,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall dist deb rpm clean test-programs force
+.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall dist deb rpm release-check clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
