@@ -56,6 +56,10 @@ const struct command commands[] = {
 	  "hw sw cache tool raw pmu tracepoint breakpoint probe pfm metric", .run = cmd_list },
 	{ "doctor", "[<options>]", "check what this machine and this user can measure",
 	  doctor_options, "", .run = cmd_doctor },
+	{ "kallsyms", "[<options>] <symbol>...", "print where symbols of the running kernel are", kallsyms_options,
+	  "", .run = cmd_kallsyms },
+	{ "check", "[<options>] feature <feature>[,<feature>...]", "check for features by perf's names",
+	  check_options, "feature", .run = cmd_check, .options_end = true },
 	{ "completion", "bash|zsh|fish", "print a script that completes pstat's words in a shell", completion_options,
 	  "bash zsh fish", .run = cmd_completion, .options_end = true },
 	{ "version", "[<options>]", "print the version of pstat", version_options, "", .run = cmd_version },
@@ -98,7 +102,6 @@ static const struct {
 } perf_commands[] = {
 	{ "bench", "perf bench runs under pstat too: pstat -- perf bench ..." },
 	{ "c2c", "pstat record -d -W, then pstat report --mem-mode, where the CPU samples memory accesses" },
-	{ "check", "pstat version --build-options says what this build has" },
 	{ "config", "pstat has no configuration file: all is said by options, and buildid.dir by perf's" },
 	{ "daemon", "pstat record --switch-output --control, started by the service manager" },
 	{ "data", "pstat script -j makes JSON of a recording" },
@@ -106,7 +109,6 @@ static const struct {
 	{ "inject", "pstat report needs no such step: build-ids are in the recording, code made at run time is "
 		    "read from its jitdump files" },
 	{ "iostat", "pstat stat -I 1000 with the events of the I/O units, see pstat list pmu" },
-	{ "kallsyms", "grep -w NAME /proc/kallsyms" },
 	{ "kmem", "pstat record -a -g -e kmem:kmalloc, then pstat report" },
 	{ "kvm", "pstat record -a -e kvm:kvm_exit, then pstat report -s trace" },
 	{ "kwork", "pstat record -a -e irq:softirq_entry,workqueue:workqueue_execute_start, then pstat script" },

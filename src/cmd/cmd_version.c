@@ -1,7 +1,7 @@
 /*
- * pstat version: the version, and with --build-options what this build can use. An optional library is
- * asked about by using it, so that the answer is right for a build without it and for a machine
- * that lacks it.
+ * pstat version: the version, and with --build-options what this build can use; pstat check: the same by perf's names
+ * of features, for scripts. An optional library is asked about by using it, so that the answer is right for a build
+ * without it and for a machine that lacks it.
  */
 #include "annotate/annotate.h"
 #include "bpf/bpf.h"
@@ -15,6 +15,7 @@
 #include "screen/screen.h"
 
 #include <errno.h>
+#include <strings.h>
 #include <sys/utsname.h>
 
 struct version_words {
@@ -106,6 +107,31 @@ static int try_libbpf(const struct kern *kern, struct str *err)
 	return bpf_try(err);
 }
 
+static int try_zstd(const struct kern *kern, struct str *err)
+{
+	struct zstd_in *in;
+	int rc = zstd_in_new(&in, err);
+
+	(void)kern;
+	if (!rc)
+		zstd_in_free(in);
+	return rc;
+}
+
+/* Something that every build has. */
+static int try_own(const struct kern *kern, struct str *err)
+{
+	(void)kern, (void)err;
+	return 0;
+}
+
+/* Something that pstat does without. */
+static int try_absent(const struct kern *kern, struct str *err)
+{
+	(void)kern, (void)err;
+	return -ENOSYS;
+}
+
 static int try_zlib(const struct kern *kern, struct str *err)
 {
 	(void)kern;
@@ -160,4 +186,126 @@ int cmd_version(const struct command *self, int argc, char **argv, const struct 
 	status = message_stdout(&out);
 	str_release(&out);
 	return status;
+}
+
+/* ---- check ---- */
+
+struct check_words {
+	bool quiet;
+};
+
+const struct option_row check_options[] = {
+	{ .kind = OPTION_GROUP, .help = "How to print" },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "print nothing: the exit status says it",
+	  .offset = offsetof(struct check_words, quiet) },
+	{ .kind = OPTION_END },
+};
+
+/*
+ * Features by perf's names, those of `perf version --build-options` of perf 7.2. One is on where pstat can do what
+ * perf does with it, by whatever means. To add one: a row here, a name in pstat-check(1).
+ */
+static const struct perf_feature {
+	const char *name, *macro;
+	int (*try)(const struct kern *kern, struct str *err); /* as in build_options */
+	const char *note; /* how pstat does it, or does without; NULL: with the same library */
+} perf_features[] = {
+	{ "aio", "HAVE_AIO_SUPPORT", try_own, "readers of rings never wait for the file" },
+	{ "bpf", "HAVE_LIBBPF_SUPPORT", try_libbpf, NULL },
+	{ "bpf_skeletons", "HAVE_BPF_SKEL", try_libbpf, NULL },
+	{ "debuginfod", "HAVE_DEBUGINFOD_SUPPORT", try_debuginfod, NULL },
+	{ "dwarf", "HAVE_LIBDW_SUPPORT", try_own, NULL },
+	{ "dwarf_getlocations", "HAVE_LIBDW_SUPPORT", try_absent, "variables are not looked up" },
+	{ "dwarf-unwind", "HAVE_DWARF_UNWIND_SUPPORT", try_own, NULL },
+	{ "libbfd", "HAVE_LIBBFD_SUPPORT", try_absent, "libdw and capstone do its work" },
+	{ "babeltrace2-ctf-writer", "HAVE_BABELTRACE2_CTF_WRITER_SUPPORT", try_absent,
+	  "pstat export has other formats" },
+	{ "libbpf-strings", "HAVE_LIBBPF_STRINGS_SUPPORT", try_absent, "BPF programs are not annotated" },
+	{ "libcapstone", "HAVE_LIBCAPSTONE_SUPPORT", try_capstone, NULL },
+	{ "libdw-dwarf-unwind", "HAVE_LIBDW_SUPPORT", try_own, NULL },
+	{ "libelf", "HAVE_LIBELF_SUPPORT", try_own, NULL },
+	{ "libLLVM", "HAVE_LIBLLVM_SUPPORT", try_absent, "libdw and capstone do its work" },
+	{ "libnuma", "HAVE_LIBNUMA_SUPPORT", try_absent, "nodes are read from sysfs" },
+	{ "libopencsd", "HAVE_CSTRACE_SUPPORT", try_absent, "there is no decoder of traces" },
+	{ "libperl", "HAVE_LIBPERL_SUPPORT", try_absent, "pstat script runs no scripts" },
+	{ "libpfm4", "HAVE_LIBPFM", try_libpfm4, NULL },
+	{ "libpython", "HAVE_LIBPYTHON_SUPPORT", try_absent, "pstat script runs no scripts" },
+	{ "libslang", "HAVE_SLANG_SUPPORT", try_ncurses, "the browser is drawn by ncurses" },
+	{ "libtraceevent", "HAVE_LIBTRACEEVENT", try_own, "pstat reads the fields of tracepoints itself" },
+	{ "libunwind", "HAVE_LIBUNWIND_SUPPORT", try_libunwind, NULL },
+	{ "lzma", "HAVE_LZMA_SUPPORT", try_liblzma, NULL },
+	{ "numa_num_possible_cpus", "HAVE_LIBNUMA_SUPPORT", try_absent, "nodes are read from sysfs" },
+	{ "zlib", "HAVE_ZLIB_SUPPORT", try_zlib, NULL },
+	{ "zstd", "HAVE_ZSTD_SUPPORT", try_zstd, NULL },
+	{ "rust", "HAVE_RUST_SUPPORT", try_absent, "only perf's own tests use it" },
+};
+
+static const struct perf_feature *feature_find(const char *name, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(perf_features); i++) {
+		const struct perf_feature *feature = &perf_features[i];
+
+		if ((strlen(feature->name) == n && !strncasecmp(feature->name, name, n)) ||
+		    (strlen(feature->macro) == n && !strncasecmp(feature->macro, name, n)))
+			return feature;
+	}
+	return NULL;
+}
+
+/* Adds perf's line of it; true: it is on and usable here. */
+static bool add_feature(struct str *out, const struct perf_feature *feature, const struct kern *kern)
+{
+	struct str err = STR_INIT;
+	int rc = feature->try(kern, &err);
+	const char *note = rc < 0 && rc != -ENOSYS ? err.s : feature->note;
+
+	str_addf(out, "%22s: [ %-3s ]  # %s", feature->name, rc < 0 ? "OFF" : "on", feature->macro);
+	if (note)
+		str_addf(out, " ( tip: %s )", note);
+	str_addc(out, '\n');
+	str_release(&err);
+	return rc >= 0;
+}
+
+/* A list of names by commas. The exit status: 0 all are on, 1 one is not or is not known. */
+static int check_features(const char *list, bool quiet, const struct kern *kern)
+{
+	const struct perf_feature *feature;
+	struct str out = STR_INIT;
+	int failed, status = 0;
+
+	for (const char *at = list, *end; at; at = *end ? end + 1 : NULL) {
+		end = strchrnul(at, ',');
+		feature = feature_find(at, (size_t)(end - at));
+		if (!feature) {
+			message_error("check: '%.*s' is not a feature of perf\npstat-check(1) has their names",
+				      (int)(end - at), at);
+			status = 1;
+			break;
+		}
+		if (!add_feature(&out, feature, kern))
+			status = 1;
+	}
+	failed = quiet ? 0 : message_stdout(&out);
+	str_release(&out);
+	return failed ? failed : status;
+}
+
+/* Options may follow the word, too, as in perf. */
+int cmd_check(const struct command *self, int argc, char **argv, const struct kern *kern)
+{
+	struct check_words words = { .quiet = false };
+	int first, more, status = command_parse(self, argc, argv, &words, &first);
+
+	if (status >= 0)
+		return status;
+	if (first == argc || strcmp(argv[first], "feature"))
+		return bad_usage("check: give the word 'feature' and names: pstat check feature zstd,libelf");
+	status = command_parse(self, argc - first, argv + first, &words, &more);
+	if (status >= 0)
+		return status;
+	more += first;
+	if (more + 1 != argc)
+		return bad_usage("check: give one list of features: pstat check feature zstd,libelf");
+	return check_features(argv[more], words.quiet, kern);
 }

@@ -351,6 +351,25 @@ void live_names_put(struct live_names *names, struct live_question *question, st
 /* Drops the maps of the process, which are read again when it is asked for next. */
 void live_names_forget(struct live_names *names, int pid);
 
+/* ---- kallsyms_find.c: where the running kernel's symbols of some names are ---- */
+
+struct kallsyms_place {
+	size_t name; /* index of the name that was asked for */
+	char *module; /* owned; NULL: of the kernel itself */
+	uint64_t start, end;
+};
+struct kallsyms_found { /* zeroed: none */
+	struct kallsyms_place *v;
+	size_t n, cap;
+};
+/*
+ * Appends each symbol that has one of the names, in the order of the kernel's list; procfs NULL: /proc. 0, or a
+ * negative errno with a sentence: the list cannot be read, or addresses are hidden (-EACCES).
+ */
+int kallsyms_find(struct kallsyms_found *found, const char *procfs, const char *const *names, size_t n,
+			struct str *err);
+void kallsyms_found_release(struct kallsyms_found *found);
+
 /* ---- for those who look for files themselves ---- */
 
 /*
