@@ -575,6 +575,9 @@ static void consider_all(struct near_names *names, const struct host_paths *host
 	consider(names, "metric");
 	for (size_t i = 0; i < n_metrics; i++)
 		consider(names, metrics[i].name);
+	for (size_t i = 0; i < n_metrics; i++)
+		if (metrics[i].alias)
+			consider(names, metrics[i].alias);
 	event_walk(NULL, NULL, host, consider_event, names, &ignored);
 	str_release(&ignored);
 }
@@ -749,14 +752,14 @@ static int walk_metrics(struct event_listing *listing, const char *pattern)
 		const struct event_info info = {
 			.topic = "metric",
 			.name = metrics[i].name,
-			.alias = "",
+			.alias = metrics[i].alias ? metrics[i].alias : "",
 			.desc = metrics[i].desc,
 			.pmu_name = "",
 			.unit = "",
 			.scale = 1.0,
 		};
 
-		if (!pattern || glob_match(pattern, info.name) ||
+		if (!pattern || glob_match(pattern, info.name) || glob_match(pattern, info.alias) ||
 		    (metrics[i].group && glob_match(pattern, metrics[i].group)))
 			rc = print_event(&info, listing);
 	}

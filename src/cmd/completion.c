@@ -239,6 +239,8 @@ static void add_metrics(struct offers *offers, const struct option_row *row)
 	(void)row;
 	for (size_t i = 0; i < n_metrics; i++) {
 		offer(offers, metrics[i].name, metrics[i].desc);
+		if (metrics[i].alias)
+			offer(offers, metrics[i].alias, metrics[i].desc);
 		if (metrics[i].group && metric_group_is_new(i))
 			offer(offers, metrics[i].group, "a group of metrics");
 	}

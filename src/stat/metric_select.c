@@ -26,9 +26,11 @@ static void choose(struct choice *choice, const struct metric *metric)
 
 static bool is_called(const struct metric *metric, const char *word)
 {
+	const char *alias = metric->alias ? metric->alias : metric->name;
+
 	if (has_glob_chars(word))
-		return glob_match(word, metric->name) || glob_match(word, metric->group);
-	return !strcasecmp(word, metric->name) || !strcasecmp(word, metric->group);
+		return glob_match(word, metric->name) || glob_match(word, alias) || glob_match(word, metric->group);
+	return !strcasecmp(word, metric->name) || !strcasecmp(word, alias) || !strcasecmp(word, metric->group);
 }
 
 static int unknown(const char *word, struct str *err)
@@ -39,6 +41,8 @@ static int unknown(const char *word, struct str *err)
 	near_init(&near, word, strlen(word));
 	for (size_t i = 0; i < n_metrics; i++) {
 		near_consider(&near, metrics[i].name);
+		if (metrics[i].alias)
+			near_consider(&near, metrics[i].alias);
 		near_consider(&near, metrics[i].group);
 	}
 	str_add_printable(&name, word, strlen(word));

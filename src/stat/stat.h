@@ -130,6 +130,7 @@ extern const struct stat_format stat_format_text, stat_format_csv, stat_format_j
 /* ---- metric.c: metrics[] = { name, group, events, formula, unit } ---- */
 struct metric {
 	const char *name; /* as -M takes it: "ipc" */
+	const char *alias; /* -M takes perf's name too: "insn_per_cycle"; NULL: perf has no such metric */
 	const char *group; /* -M takes this too: all metrics of the group */
 	const char *desc; /* one line */
 	const char *formula; /* over event names, elapsed (s), + - * / ( ) and numbers; see expr.h */

@@ -177,6 +177,8 @@ static void test_required_metrics(void **state)
 		"kernel-share",
 		"branch-mpki",
 		"branch-share",
+		"branch-rate",
+		"l1d-prefetch-miss-rate",
 		"cache-mpki",
 	};
 

@@ -76,6 +76,41 @@ static void test_select_shares_software(void **state)
 	selection_release(&sel);
 }
 
+/* The generic metrics of perf 7.2, as its list has them. */
+static void test_select_by_the_names_of_perf(void **state)
+{
+	static const char *const names[] = {
+		"CPUs_utilized",
+		"backend_cycles_idle",
+		"branch_frequency",
+		"branch_miss_rate",
+		"cs_per_second",
+		"cycles_frequency",
+		"dtlb_miss_rate",
+		"frontend_cycles_idle",
+		"insn_per_cycle",
+		"itlb_miss_rate",
+		"l1_prefetch_miss_rate",
+		"l1d_miss_rate",
+		"l1i_miss_rate",
+		"llc_miss_rate",
+		"migrations_per_second",
+		"page_faults_per_second",
+		"stalled_cycles_per_instruction",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct selection sel;
+
+		selection_init(&sel);
+		assert_int_equal(select_metrics(&sel, names[i]), 0);
+		assert_int_equal(sel.n, 1);
+		assert_string_equal(sel.v[0]->alias, names[i]);
+		selection_release(&sel);
+	}
+}
+
 static void test_select_groups_and_globs(void **state)
 {
 	struct selection sel;
@@ -153,6 +188,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_select),
 		cmocka_unit_test(test_select_shares_software),
+		cmocka_unit_test(test_select_by_the_names_of_perf),
 		cmocka_unit_test(test_select_groups_and_globs),
 		cmocka_unit_test(test_select_on_core_types),
 		cmocka_unit_test(test_select_refuses),
