@@ -156,7 +156,8 @@ static bool needs_topology(const struct aggregation *agg)
 	if (kept[agg->options.mode].needs_topology || any_by_core(agg))
 		return true;
 	for (size_t i = 0; i < agg->events->n; i++)
-		if (agg->events->v[i].per_pkg && agg->counted[i].cpus->n > 1)
+		if ((agg->events->v[i].per_pkg && agg->counted[i].cpus->n > 1) ||
+		    agg->events->v[i].kind == EVENT_CORE_WIDE)
 			return true;
 	return false;
 }

@@ -241,6 +241,23 @@ struct aggregation *aggregation_new(const struct event_list *events,
 	return agg;
 }
 
+/* Are CPUs counted, and with each one all others of its core? */
+static bool is_core_wide(const struct topology *topology, const struct target *target)
+{
+	for (size_t i = 0; i < topology->n && target->kind == TARGET_CPUS; i++) {
+		const struct topology_cpu *a = &topology->v[i];
+
+		for (size_t k = 0; k < topology->n; k++) {
+			const struct topology_cpu *b = &topology->v[k];
+
+			if (a->socket == b->socket && a->die == b->die && a->core == b->core &&
+			    intset_has(&target->cpus, a->cpu) != intset_has(&target->cpus, b->cpu))
+				return false;
+		}
+	}
+	return target->kind == TARGET_CPUS;
+}
+
 int aggregation_attach(struct aggregation *agg, const struct count_backend *backend, const void *data,
 		       const struct target *target, struct str *err)
 {
@@ -254,6 +271,9 @@ int aggregation_attach(struct aggregation *agg, const struct count_backend *back
 	rc = keys_update(agg, target, err);
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < agg->events->n; i++)
+		if (agg->events->v[i].kind == EVENT_CORE_WIDE)
+			agg->core_wide = is_core_wide(&agg->layout->topology, target);
 	begin_values(agg, before);
 	lay_out(agg, target);
 	count_unsupported(agg);

@@ -207,6 +207,7 @@ struct aggregation {
 	/* The current run: */
 	struct counted_event *counted; /* by event */
 	enum target_kind target_kind;
+	bool core_wide; /* known where an event is of this kind */
 	unsigned n_runs; /* that ended */
 	struct cell_layout *layout; /* private */
 };

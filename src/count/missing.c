@@ -57,6 +57,8 @@ static const char *never_ran_reason(struct aggregation *agg, size_t row, const s
 
 	if (first->state == COUNTER_LEFT_OUT)
 		return "its pass was not run";
+	if (first->event->fact_unknown)
+		return "this machine does not say";
 	if (first->event->kind != EVENT_KERNEL)
 		return "known once a command has ended";
 	if (!sum->cells)

@@ -289,16 +289,27 @@ static size_t cells_end(const struct aggregation *agg, size_t index)
 
 /* ---- clocks ---- */
 
-/* A clock runs all the time; the command's own times are known once it has ended. */
-static struct count_sum clock_sum(const struct count_clock *clock, enum event_kind kind)
+/* A number that holds all the time. */
+static uint64_t fact_of(const struct aggregation *agg, const struct event *event)
 {
+	return event->kind == EVENT_FACT       ? event->fact :
+	       event->kind == EVENT_TARGET_CPU ? agg->target_kind == TARGET_CPUS :
+						 agg->core_wide;
+}
+
+/* A clock runs all the time; the command's own times are known once it has ended. */
+static struct count_sum clock_sum(const struct aggregation *agg, const struct count_clock *clock,
+				  const struct event *event)
+{
+	bool usage = event->kind == EVENT_USER_TIME || event->kind == EVENT_SYSTEM_TIME;
 	struct count_sum sum = { .cells = 1 };
 
-	if (kind != EVENT_DURATION_TIME && !clock->has_usage)
+	if ((usage && !clock->has_usage) || event->fact_unknown)
 		return sum;
-	sum.value = kind == EVENT_DURATION_TIME ? clock->elapsed_ns :
-		    kind == EVENT_USER_TIME	? clock->user_ns :
-						  clock->system_ns;
+	sum.value = event->kind == EVENT_DURATION_TIME ? clock->elapsed_ns :
+		    event->kind == EVENT_USER_TIME     ? clock->user_ns :
+		    event->kind == EVENT_SYSTEM_TIME   ? clock->system_ns :
+							 fact_of(agg, event);
 	sum.enabled_ns = sum.running_ns = clock->elapsed_ns;
 	return sum;
 }
@@ -308,13 +319,13 @@ static void take_clocks(struct aggregation *agg, const struct count_clock *since
 {
 	for (size_t i = 0; i < agg->events->n; i++) {
 		struct aggr_value *value = aggregation_value(agg, agg->row_of[i], key_of_clock(agg));
-		enum event_kind kind = agg->events->v[i].kind;
+		const struct event *event = &agg->events->v[i];
 		struct reading reading;
 
 		if (agg->counted[i].state != COUNTER_SOFTWARE)
 			continue;
-		value->total = clock_sum(since_start, kind);
-		value->delta = clock_sum(since_last, kind);
+		value->total = clock_sum(agg, since_start, event);
+		value->delta = clock_sum(agg, since_last, event);
 		reading = (struct reading){
 			.value = value->total.value,
 			.enabled_ns = value->total.enabled_ns,

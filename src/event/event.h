@@ -25,9 +25,12 @@
 /* The one that counts an event: the kernel, or pstat itself. */
 enum event_kind {
 	EVENT_KERNEL, /* attr is opened with perf_event_open */
-	EVENT_DURATION_TIME, /* the rest is counted by pstat itself, in ns */
+	EVENT_DURATION_TIME, /* the rest is known to pstat itself; these in ns */
 	EVENT_USER_TIME,
 	EVENT_SYSTEM_TIME,
+	EVENT_FACT, /* a number about the machine: event.fact */
+	EVENT_TARGET_CPU, /* 1: CPUs are counted; 0: tasks */
+	EVENT_CORE_WIDE, /* 1: CPUs are counted, and of each core all or none */
 };
 
 /* How an event came to the machine's PMUs, and whether their counts belong together. */
@@ -93,6 +96,9 @@ struct event {
 	bool tracking; /* a dummy for what tasks do (maps, names, forks): runs also where others wait */
 
 	char *filter; /* tracepoint filter, or NULL */
+	uint64_t fact; /* EVENT_FACT */
+	bool fact_unknown; /* the machine does not say */
+
 	char *cgroup; /* cgroup name as given with -G or --for-each-cgroup, or NULL */
 	char *tracepoint; /* "system/name", its folder below tracefs' events; NULL: it is none */
 	char *probe_path; /* owned text that attr.config1 (uprobe path, kprobe function) points to */

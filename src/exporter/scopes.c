@@ -307,11 +307,11 @@ static int check_events(const struct exporter_plan *plan, struct str *err)
 	for (size_t i = 0; i < plan->events->n; i++) {
 		const struct event *event = &plan->events->v[i];
 
-		if (event->kind != EVENT_KERNEL)
-			return fail(err, -EINVAL, "%s: it is measured for a command, and an exporter has none",
-				    event->name);
 		if (event->snapshot)
 			return fail(err, -EINVAL, "%s: it is a level, not a count that grows",
+				    event->name);
+		if (event->kind != EVENT_KERNEL)
+			return fail(err, -EINVAL, "%s: it is measured for a command, and an exporter has none",
 				    event->name);
 		if (event->cgroup && plan->each_cgroup)
 			return fail(err, -EINVAL, "--cgroup and --for-each-cgroup: give one of them");

@@ -665,7 +665,7 @@ static int drop_unsampled(struct event_list *events, bool others, struct note_li
 	if (!events->n && !others)
 		rc = fail(err, -EINVAL, "%s%sno event to sample", names.s, names.len ? ": " : "");
 	else if (names.len)
-		note_add(notes, false, NULL, "%s: left out: a time can be counted, not sampled",
+		note_add(notes, false, NULL, "%s: left out: it can be counted, not sampled",
 			 names.s);
 	str_release(&names);
 	return rc;

@@ -16,7 +16,7 @@ test_groups()
 	same "status" 0 "$status"
 	printf '%s\n' "$out" >all
 	for head in 'Hardware events \(hw\)' 'Events of the kernel \(sw\)' 'Hardware cache events \(cache\)' \
-		'Times of the measurement \(tool\)' 'Metrics \(metric\)'; do
+		'Times of the measurement, and the machine \(tool\)' 'Metrics \(metric\)'; do
 		same "$head" 1 "$(grep -cE "^$head" all)"
 	done
 	check "software events below their head" awk '/^Events of the kernel/ { n = NR } /^- page-faults or faults |^  page-faults or faults / { m = NR } END { exit !(n && m > n && m < n + 9) }' all

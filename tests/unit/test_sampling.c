@@ -490,7 +490,7 @@ static void test_tool_events(void **state)
 	assert_int_equal(events.v[2].leader, 2);
 	assert_int_equal(events.v[1].attr.sample_period, 0);
 	assert_int_equal(notes.n, 1);
-	assert_string_equal(notes.v[0].text, "duration_time, user_time, system_time: left out: a time "
+	assert_string_equal(notes.v[0].text, "duration_time, user_time, system_time: left out: it "
 					     "can be counted, not sampled");
 	assert_int_equal(apply("duration_time", (struct sampling){ 0 }, TARGET_COMMAND), -EINVAL);
 	assert_string_equal(err.s, "duration_time: no event to sample");
