@@ -69,6 +69,16 @@ test_kernel()
 	same "as perf has it" "$(perf buildid-list -k)" "$out"
 }
 
+test_a_program()
+{
+	cp "$(type -P true)" program
+	run "$PSTAT" buildid-list -i program
+	same "status" 0 "$status"
+	same "as readelf has it" "$(readelf -n program | awk '/Build ID:/ { print $3 }')" "$out"
+	objcopy --remove-section .note.gnu.build-id program nameless
+	fails_with 125 "^pstat: nameless: is not a perf.data file" "$PSTAT" buildid-list -i nameless
+}
+
 test_wrong()
 {
 	fails_with 125 '^pstat: perf.data: No such file' "$PSTAT" buildid-list
