@@ -4,10 +4,12 @@
  */
 #include "cmd/command.h"
 #include "cmd/input.h"
+#include "trace/trace.h"
 
 struct evlist_words {
 	const char *input;
 	struct evlist_options print;
+	bool trace_fields;
 };
 
 #define FIELD(name) .offset = offsetof(struct evlist_words, name)
@@ -20,10 +22,9 @@ const struct option_row evlist_options[] = {
 	{ OPTION_FLAG, 'F', "freq", NULL, "print the sample frequency or period", FIELD(print.freq) },
 	{ OPTION_FLAG, 'g', "group", NULL, "print groups as {leader,member}", FIELD(print.group) },
 	{ OPTION_FLAG, 'v', "verbose", NULL, "print the attr fields of each event", FIELD(print.verbose) },
-	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_FLAG, 0, "trace-fields", NULL, "print the fields of tracepoints", FIELD(trace_fields) },
+	{ .kind = OPTION_GROUP, .help = "Accepted" },
 	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "recordings of any owner are read" },
-	{ OPTION_REFUSED, 0, "trace-fields", NULL,
-	  .help = "fields are not listed by name", .instead = "pstat script -F trace prints them with values" },
 	{ .kind = OPTION_END },
 };
 
@@ -48,6 +49,50 @@ static void read_names(struct input *in)
 	}
 }
 
+/* Adds "trace_fields: prev_comm,prev_pid", as perf has it. context: a struct tracepoints, or NULL. */
+static void add_trace_fields(void *context, const struct data_event *event, struct str *out)
+{
+	struct tracepoint_field field;
+
+	if (event->attr.type != PERF_TYPE_TRACEPOINT) {
+		str_add(out, "(not a tracepoint)");
+		return;
+	}
+	str_add(out, "trace_fields: ");
+	for (size_t i = 0, n = 0; context && i < tracepoint_n_fields(context, event); i++)
+		if (tracepoint_field(context, event, i, &field)) {
+			str_add(out, n++ ? "," : "");
+			str_add_printable(out, field.name, strlen(field.name));
+		}
+}
+
+static bool has_tracepoints(const struct events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->v[i]->attr.type == PERF_TYPE_TRACEPOINT)
+			return true;
+	return false;
+}
+
+static void print_with_fields(struct input *in, struct evlist_options *print)
+{
+	struct str err = STR_INIT;
+	struct tracepoints *tracepoints = NULL;
+
+	if (has_tracepoints(&in->reader.events)) {
+		tracepoints = tracepoints_new(&in->reader.recording, &err);
+		if (!tracepoints) {
+			input_message(in, err.s);
+			in->status = EXIT_PSTAT_FAILED;
+		}
+	}
+	print->more = add_trace_fields;
+	print->context = tracepoints;
+	events_print(&in->reader.events, &in->reader.info, print, &in->out);
+	tracepoints_free(tracepoints);
+	str_release(&err);
+}
+
 int cmd_evlist(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct evlist_words words = { 0 };
@@ -59,7 +104,10 @@ int cmd_evlist(const struct command *self, int argc, char **argv, const struct k
 		return status;
 	if (!input_open(&in, words.input)) {
 		read_names(&in);
-		events_print(&in.reader.events, &in.reader.info, &words.print, &in.out);
+		if (words.trace_fields)
+			print_with_fields(&in, &words.print);
+		else
+			events_print(&in.reader.events, &in.reader.info, &words.print, &in.out);
 	}
 	return input_close(&in);
 }

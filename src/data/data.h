@@ -547,6 +547,9 @@ struct evlist_options {
 	bool verbose; /* -v: attr fields */
 	bool freq; /* -F */
 	bool group; /* -g */
+	/* Adds what the caller knows of an event besides, "NAME: VALUE"; NULL: nothing. */
+	void (*more)(void *context, const struct data_event *event, struct str *out);
+	void *context;
 };
 void events_print(const struct events *events, const struct info *info, const struct evlist_options *options,
 		  struct str *out);

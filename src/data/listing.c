@@ -50,6 +50,10 @@ static void event_line(const struct data_event *event, const struct info *info,
 		str_add(out, ": ");
 		attr_print(event, info, ": ", out);
 	}
+	if (options->more) {
+		str_add(out, options->freq || options->verbose ? ", " : ": ");
+		options->more(options->context, event, out);
+	}
 	str_addc(out, '\n');
 }
 

@@ -66,6 +66,7 @@ KEY_IDENTITY(identity_function);
 KEY_VALUE(value_tid);
 KEY_VALUE(value_pid);
 KEY_VALUE(value_comm);
+KEY_VALUE(value_comm_nodigit);
 KEY_VALUE(value_cpu);
 KEY_VALUE(value_socket);
 KEY_VALUE(value_time);

@@ -43,6 +43,28 @@ KEY_TEXT(text_comm)
 	str_add_printable(out, comm, strlen(comm));
 }
 
+/* Threads of a pool have numbers in their names, which this makes one. */
+KEY_VALUE(value_comm_nodigit)
+{
+	const char *at = session_comm(source->table->session, (uint32_t)source_fact(source, FACT_COMM));
+	struct str text = STR_INIT;
+	uint32_t name;
+
+	while (*at) {
+		size_t digits = strspn(at, "0123456789");
+		size_t n = digits ? digits : strcspn(at, "0123456789");
+
+		if (digits)
+			str_add(&text, "<N>");
+		else
+			str_add_printable(&text, at, n);
+		at += n;
+	}
+	name = table_name(source->table, text.s, text.len);
+	str_release(&text);
+	return name;
+}
+
 KEY_COMPARE(compare_comm)
 {
 	const struct session *session = table->session;

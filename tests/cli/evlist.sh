@@ -84,6 +84,22 @@ test_of_pstat()
 	done
 }
 
+test_trace_fields()
+{
+	need_tracefs
+	need_paranoid -1
+	"$PSTAT" record -q -e sched:sched_process_exec,syscalls:sys_enter_write,page-faults:u -o events true
+	run "$PSTAT" evlist --trace-fields -i events
+	same "status" 0 "$status"
+	has "an event's fields" '^sched:sched_process_exec: trace_fields: filename,pid,old_pid$' "$out"
+	has "one that has none" '^page-faults:u: \(not a tracepoint\)$' "$out"
+	same "of a pipe" "$out" "$("$PSTAT" record -q -e sched:sched_process_exec,syscalls:sys_enter_write,page-faults:u -o - true |
+		"$PSTAT" evlist --trace-fields -i -)"
+	need_perf
+	like_perf "fields" events --trace-fields
+	like_perf "fields and periods" events --trace-fields -F
+}
+
 test_pipe()
 {
 	need_paranoid 2

@@ -63,12 +63,27 @@ test_tasks()
 	keyed plain -s tid,tgid,cpu --no-children <<-'END'
 	100.00%|4200001:app|4200001:app|001
 	END
+	keyed plain -s comm_nodigit --no-children <<-'END'
+	100.00%|app
+	END
 	keyed plain -s state --no-children <<-'END'
 	100.00%|running
 	END
 	keyed plain -s socket --no-children <<-'END'
 	100.00%|-001
 	END
+}
+
+test_numbers_in_names()
+{
+	local name
+
+	need_paranoid 2
+	cp "$WORK/exact" pool12a3
+	cp "$WORK/exact" pool7a12
+	"$PSTAT" record -q -N -o pool -e page-faults:u -c 1 -- sh -c './pool12a3 pages:10 && ./pool7a12 pages:10' >/dev/null
+	same "two names" $'pool12a3\npool7a12' "$("$PSTAT" report -q -i pool -g none -s comm -F comm | tr -d ' ' | grep pool | sort)"
+	same "one row" 'pool<N>a<N>' "$("$PSTAT" report -q -i pool -g none -s comm_nodigit -F comm_nodigit | tr -d ' ' | grep pool)"
 }
 
 test_wall_clock_time()
@@ -263,6 +278,12 @@ test_weights()
 	keyed weight_struct -F weight,ins_lat,comm -s weight,ins_lat,comm -S leaf <<-'END'
 	11|201|app
 	10|200|app
+	END
+	keyed weight_struct -s local_retire_lat,retire_lat <<-'END'
+	25.00%|6|6
+	25.00%|5|5
+	25.00%|4|4
+	25.00%|3|3
 	END
 	# Of PowerPC: left out elsewhere, as perf does; the words are known all the same.
 	keyed weight_struct -s comm,local_p_stage_cyc,p_stage_cyc <<-'END'

@@ -125,6 +125,11 @@ def unwound_caller(perf, pstat):
     return perf and pstat and perf[1] == pstat[1] and int(perf[2], 16) + 1 == int(pstat[2], 16)
 
 
+def is_cut(perf, pstat):
+    """A name at a row's end that perf cuts at its column's width: that of what the thread was called before."""
+    return ROW.match(perf) and len(perf.split(" ")[-1]) >= len("Command") and pstat.startswith(perf)
+
+
 def printed(program, path, options):
     status, text, said = verdicts.run(PROGRAMS[program], path, ["report", "-i", path] + ALWAYS[program] + options)
     if not any(ROW.match(l) for l in text.split("\n")) and not status and verdicts.may_be_empty(options):
@@ -140,7 +145,7 @@ def same(perf, pstat):
     for make_alike in DIFFERENCES:
         if perf != pstat:
             perf, pstat = make_alike(perf), make_alike(pstat)
-    perf[:] = [b if unwound_caller(a, b) else a for a, b in itertools.zip_longest(perf, pstat, fillvalue="")][:len(perf)]
+    perf[:] = [b if unwound_caller(a, b) or is_cut(a, b) else a for a, b in itertools.zip_longest(perf, pstat, fillvalue="")][:len(perf)]
     return list(difflib.unified_diff(perf, pstat, "perf", "pstat", lineterm="", n=1))
 
 

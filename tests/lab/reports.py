@@ -11,7 +11,7 @@ and file; and the rows of the report, with their shares. What differs by intent:
   pointers from the link register; pstat shows all as they are
 - the link register: where its function has saved it, perf may add it nevertheless, and so have a caller twice, or
   a place in the same function to which an earlier call has returned
-- a call at a function's end returns to the next function: perf names that, pstat the one that called
+- a call at a function's end returns to the next function, or to no function: perf names that, pstat the one that called
 - addresses without a name: perf's rows have them as the process did when they are callers, and as in the
   file when they are sampled; pstat's always as in the file
 - the level of an address that is in no map: [.] for pstat, [k] for perf
@@ -90,7 +90,7 @@ def told_apart(perf, pstat, stacks):
         less = 1 if stacks and depth else 0
         if not stacks and depth and not from_link and a.ip == b.ip - 1:
             less, from_link = 1, True
-        calls_at_end = depth and not less and a.offset == 0 and a.name != "[unknown]"
+        calls_at_end = depth and not less and a.offset == 0 and (a.name != "[unknown]" or b.offset)
         if a.ip != b.ip - less or a.dso != b.dso:
             return "frame %d: %s, not %s" % (depth, b, a)
         if not calls_at_end and (a.name != b.name or a.offset != max(b.offset - less, 0)):
