@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # pstat. `make` alone is enough; ./configure is optional and only writes config.mk, read here.
 #
 #   make                        ./pstat

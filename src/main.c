@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat: which subcommand is meant, and the exit status.
  *

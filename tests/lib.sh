@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For tests/cli/*.sh and tests/lint/*: results as TAP, requirements, a folder that goes away.
 #
 #	#!/bin/bash
@@ -108,7 +109,7 @@ run_tests()
 {
 	local before begun ticks status_now only=
 
-	[ -z "${TEST_WITHOUT_RIGHTS:-}" ] || only=$(sed -n '1,20s/^# rights: //p' "$0")
+	[ -z "${TEST_WITHOUT_RIGHTS:-}" ] || only=$(sed -n '1,30s/^# rights: //p' "$0")
 	shopt -s extdebug # declare -F then tells the line
 	for test_now in $(declare -F | awk '$3 ~ /^test_/ { print $3 }' | while read -r name; do
 		declare -F "$name"; done | sort -k2,2n | awk '{ print $1 }'); do

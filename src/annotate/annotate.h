@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * annotate: where in a function its samples are: instructions, source lines, inlined functions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * annotate_internal: what the files of annotate/ and its tests share. Private to annotate/.
  */

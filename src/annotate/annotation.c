@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * annotation: one function, instruction by instruction: which part of its code is shown, where it is read, the texts
  * of its instructions, where they go, which lines and inlined functions they belong to, whose samples are theirs; then

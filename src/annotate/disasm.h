@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * disasm: bytes of code -> one instruction after the other. Private to annotate/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * disasm_capstone: instructions by capstone, a library that knows many machines. It is loaded when it is first needed,
  * and a failure is remembered with its reason.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * disasm_capstone_none: in place of disasm_capstone.c where the build leaves capstone out (make WITH_CAPSTONE=0).
  * No code can be shown.

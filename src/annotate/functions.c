@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * functions: the samples of a profile by function and address. One pass over the cells, whose locations are exact
  * addresses: location -> symbol -> function, and a sort.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_text.c: see source_text.h. Each file is read once, in one piece, when its first line is asked for; one that is
  * not there is remembered as well.

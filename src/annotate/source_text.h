@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_text: lines of source files, for those who show code between them. Private to annotate/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * x86_vector: how long an instruction with a vector prefix is (VEX: AVX; EVEX: AVX-512). Disassemblers are mostly a few
  * years behind the processors: one that passes over a byte of such an instruction takes the others for code, and all

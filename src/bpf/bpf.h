@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bpf: samples and waits counted in the kernel. A BPF program (profile.bpf.c) runs for each sample of an event and
  * counts it in a cell of its thread, CPU and stack; nothing is put into a ring. Once a second what was counted is taken

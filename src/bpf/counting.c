@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * counting.c: the program's course beside a recording: attached to its events, emptied by a stage at each flush, and
  * once more at the end, when the events have stopped. What was in the kernel and what was handed on then add up.

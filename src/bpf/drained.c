@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * drained.c: a cell and its stack become the record that a ring would have had of one of its samples, the last:
  *

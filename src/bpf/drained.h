@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * drained: one generation of cells and stacks, out of the kernel, and the sample records that are made of them. Private
  * to bpf/. Knows no system call.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * layout.h: what the program in the kernel and its loader share: keys and values of the maps. Private to bpf/.
  *

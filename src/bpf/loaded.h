@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * loaded: the program and its maps as they are in the kernel. Private to bpf/. One of loaded_libbpf.c and
  * loaded_libbpf_none.c defines it; no caller knows which.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * loaded_libbpf.c: loading and reading with libbpf, which is itself loaded when it is first needed; the only file that
  * knows it. The program comes in as the object that clang has made of profile.bpf.c, which is a part of pstat. Its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * loaded_libbpf_none: in place of loaded_libbpf.c where the build leaves libbpf out (make WITH_LIBBPF=0), or has no
  * clang that makes BPF programs. Nothing is ever loaded, so only the attempt is made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * profile.bpf.c: runs in the kernel for each sample of an event and counts it in a cell. The sample itself goes no
  * further: the program returns 0, so that nothing is put into the ring.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * archive: entries of the cache, or files that would be such, in one file; see buildcache.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * buildcache: copies of what recordings have mapped, by build-id, in the layout that perf has in ~/.debug, so that
  * names stay when the files go. pstat and perf read each other's entries.

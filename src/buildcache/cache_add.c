@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cache_add: a file becomes an entry, or nothing of it is left.
  *

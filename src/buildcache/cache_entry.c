@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cache_entry: one entry: from its link to its folder, from the folder to a file, and whether that file is what its
  * name says.

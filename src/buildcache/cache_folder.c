@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cache_folder: the cache's folder, held by a descriptor, and the way to anything below it: one name at a time, each
  * opened without following a link, each folder asked whose it is. So nobody who may write to a folder on the way

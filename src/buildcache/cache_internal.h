@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cache_internal: what the files of buildcache/ share: the folder that is held open, walks below it, one entry.
  */

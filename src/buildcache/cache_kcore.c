@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cache_kcore: copies of the running kernel's own code, see buildcache.h.
  *

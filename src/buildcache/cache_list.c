@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cache_list: all entries, by their links, and the limit on what recordings leave.
  *

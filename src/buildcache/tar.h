@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tar: archives as tar(1) makes them, packed by bzip2, zstd, xz, gzip or not at all, read and written member by
  * member. Private to buildcache/, and all that its files know of libarchive: what members mean is known to

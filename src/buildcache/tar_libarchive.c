@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tar by libarchive, which is loaded when an archive is first read or written; the only file that knows it.
  *

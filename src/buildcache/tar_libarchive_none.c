@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tar_libarchive_none: in place of tar_libarchive.c where the build leaves libarchive out (make WITH_LIBARCHIVE=0). No
  * archive can be read or written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * archive_files.c: see archive_files.h. The samples are read one by one, as script does, without a name looked up:
  * where an address lies is all that is wanted of it. A stack that was recorded raw is unwound, so the files of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * archive_files: which files a recording's samples lie in, and where each of them is now. Private to cmd/.
  *

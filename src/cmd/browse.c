@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The wiring of reader and screen. The recording is read while it is looked at, and what stopped that is said when
  * the terminal is as it was before.

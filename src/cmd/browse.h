@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * browse: a recording in the browser, for the commands that read one. Private to cmd/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cmd: what the user types. Option rows and wiring, no algorithms. Only this folder and main.c print or exit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat annotate: the code of the functions that were sampled, with the samples of each instruction.
  *

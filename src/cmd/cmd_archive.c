@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat archive: what a recording needs to be reported elsewhere, in one file; and --unpack, there.
  *

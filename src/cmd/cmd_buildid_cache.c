@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat buildid-cache: the cache of files by build-id, by hand: what perf's command of that name does, in the same
  * folder. Files added by hand stay; files added by recordings may be removed by their limit. It prints the entries

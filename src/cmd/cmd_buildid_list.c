@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat buildid-list: which files a recording needs to be read with: their build-ids and paths. The
  * header has them, and, of newer recorders, the records of the mappings. Of a program or a library it prints its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat compare: runs the commands side by side, and prints what came of it.
  */

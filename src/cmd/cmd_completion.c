@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat completion: prints the script that makes a shell complete pstat's words, and answers what these
  * scripts ask, see completion.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat diff: what is different between recordings, and what of it chance explains. The rows are in diff_options.c;
  * here is what runs: each recording is read, the tables are compared, the answer is printed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat doctor: what this machine and this user can measure. The facts come from kern/, one from buildcache/ (what is
  * kept of the files that ran) and one from sym/ (what was found out about them). Here they become an aligned table or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat evlist: the events of a recording. They are in its header; where a pipe, or a recorder that was
  * killed, left that to the records, the records in front are read.

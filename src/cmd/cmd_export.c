@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat export: the samples of a recording for other programs: JSON lines for a store of many recordings, a
  * database of this one.

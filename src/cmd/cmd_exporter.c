@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat exporter: the loop around exporter/. It waits for a tick, a connection or a signal; at a tick counters are read
  * and files are written, and what clients bring is the server's. A scrape reads the counters itself.

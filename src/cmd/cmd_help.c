@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat help [command]: the manual page, or where there is no man program or no page, what -h prints.
  */

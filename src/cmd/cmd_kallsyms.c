@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat kallsyms: where functions and variables of the running kernel are, by their names, in the layout of perf's
  * command of that name.

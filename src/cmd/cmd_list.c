@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat list: the events and metrics that can be named here, one line each. Words are topics, or
  * patterns over all topics. Whether hardware and cache events count is tried on this machine, for this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat profile: the wiring. A recording in a thread of its own (live_run.c) feeds a profile, as for top; at the end,
  * or after each interval, the profile is asked for one table, which is printed in one of report's formats. Nothing is

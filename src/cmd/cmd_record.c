@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat record: the wiring. Words become a plan, the plan runs (record/record_run.c), its notes and totals go to
  * stderr. Nothing is computed here. Each loss is a number in the closing lines, also when it is 0: nobody should

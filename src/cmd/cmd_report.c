@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat report: what a recording adds up to. The rows are in report_options.c; here is what runs: a dump,
  * a listing of tasks, a table in one of the formats of fmt/, or samples in one of those of export/.

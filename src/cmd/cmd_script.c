@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat script: the samples of a recording one by one, with names; or its records as they lie in the file
  * (-D), and its header.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat stat: the wiring. Options have filled a plan, which runs (stat/run.c); its reports go to the output, its
  * notes to stderr. Nothing is computed here.

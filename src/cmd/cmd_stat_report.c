@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat stat report: a recording's counts, printed as `pstat stat` prints them. Words of the command line
  * come before what the recording says of itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat top: the wiring. A recording in a thread of its own (live_run.c), read here while it is taken: a profile
  * that is fed, asked for a table at each tick, and forgets an eighth of what it has after each. Tables are printed;

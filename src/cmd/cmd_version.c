@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat version: the version, and with --build-options what this build can use; pstat check: the same by perf's names
  * of features, for scripts. An optional library is asked about by using it, so that the answer is right for a build

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command: the parts that all subcommands share: finding one, parsing its options, printing its help and usage
  * errors.

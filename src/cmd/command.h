@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command: what a subcommand is to main.c, to help and to shell completion. Private to cmd/ and main.c.
  */

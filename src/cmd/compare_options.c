@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options of `pstat compare`: hyperfine's words and poop's where they say the same, and its own; then the commands:
  * strings that are taken apart, or whole words after "--", and what parameters make of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compare_options: the words of `pstat compare`. Private to cmd/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * completion: which part of the command line its last word is (a command, the name of an option, an option's
  * argument, or a word of the program to be measured) and the words that can stand there. The line is read as the

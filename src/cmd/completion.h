@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * completion: what can stand at the end of a command line of pstat, and the shells whose TAB pstat answers. Private
  * to cmd/.

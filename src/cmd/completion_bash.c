@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * completion for bash, which matches and quotes nothing itself: what is printed goes into the line as it
  * is. bash replaces only what stands after the last of COMP_WORDBREAKS, $2 in its function, so that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * completion for fish, whose candidates are whole words: what stays of the word is put before each.
  */

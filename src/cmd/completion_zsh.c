@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * completion for zsh. The script serves in both ways: as a file _pstat in a folder of $fpath, and read by
  * `source <(pstat completion zsh)` where compinit has run.

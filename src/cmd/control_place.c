@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The descriptors of --control. Pipes are opened for reading and writing at once, so that opening waits
  * for no one and the other side may come and go.

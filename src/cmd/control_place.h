@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * control_place: --control fd:N[,N] or fifo:PATH[,PATH] -> two descriptors. Private to cmd/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The option rows of `pstat diff`, perf's letters among them, and how they become sides, options and a query.
  */

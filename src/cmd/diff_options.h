@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diff_options: what the options of `pstat diff` fill. Private to cmd/.
  */

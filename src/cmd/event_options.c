@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Arguments of -e and its like -> the event list, at once and in the order of the command line: a filter
  * and a cgroup belong to what was named before them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * event_options: the options that name events, the same for all commands that open some: -e, --filter,
  * --pfm-events, -G. The functions are for option rows (OPTION_CALL): the struct that such rows fill

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options of `pstat exporter`, what does not go together, and the events that are counted where none is named.
  */

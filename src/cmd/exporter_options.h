@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exporter_options: what the command line of `pstat exporter` says. Private to cmd/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reading a recording for a command: messages, notes, the end, the exit status.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * input: a recording that a command reads and the text that it makes of it: evlist, script, report,
  * buildid-list, stat report. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The recorder's thread: begun, waited for, ended. The thread that reads never waits for the recorder but where
  * nothing can be in the queue between them: before its first record, and after the source was closed.

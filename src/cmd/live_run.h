@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * live_run: a recording in a thread of its own, for a command that reads it while it is taken. Private to cmd/.
  *

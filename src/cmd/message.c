@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Messages for the user. What cannot be written to stderr is lost: there is no other place to say so.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * message: the only place that prints errors, notes and warnings: "pstat: <what>: <why>" and, where
  * there is something to do about it, one indented line more. Each goes to stderr in one write, after

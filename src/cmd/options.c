@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The option parser: words -> fields of a struct, by the rows of a table. It knows no option by name
  * but --help. Each error names the option as its row has it, so that a message reads the same for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * options: the table-driven option parser. One row per option; the same rows are parsed, print -h,
  * feed shell completion (cmd_completion.c) and are compared with the manual by a lint.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pager is the shell's `less`, told (by LESS, unless the user has one) to leave at once when the text
  * fits the screen, to let colours through and to chop long lines. The user who leaves it early ends the

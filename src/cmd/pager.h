@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pager: long text on a terminal goes through $PSTAT_PAGER, $PAGER or less. Private to cmd/.
  */

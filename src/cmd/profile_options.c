@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options of `pstat profile`: bcc's letters where it has them, record's and report's names for all else.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * profile_options: what the command line of `pstat profile` says: the words of record, those of report, and its own.
  * Filled by the rows in profile_options.c. Private to cmd/.

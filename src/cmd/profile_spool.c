@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * profile_spool.c: a table is printed into memory, so that nothing of it is on disk before it is whole; then it is
  * handed to the folder, with a line of numbers: what was sampled, and what was not.

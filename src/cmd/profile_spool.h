@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * profile_spool: the outputs of `pstat profile --spool`, each a file of a spool folder with a line that says what is in
  * it. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The line is written over itself with a carriage return, and wiped with spaces, so that it needs no
  * escape sequences.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * progress: one line on a terminal's stderr while long work goes on, gone before anything else is
  * printed. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A whole number and a unit after it (of a duration any number, in seconds without one); any other text is refused, and
  * nothing is written.

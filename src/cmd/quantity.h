@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * quantity: "512K" and "90s" as numbers, for options that take sizes and times. Private to cmd/.
  */

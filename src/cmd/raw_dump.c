@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A recording as text, in one pass. The header of a pipe comes as records, so there it is printed in front
  * of the first record that is not about the header.

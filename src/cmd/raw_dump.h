@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * raw_dump: a recording as it lies in the file: its header, its records in the file's order, how many
  * there are of each type. What `pstat script` and `pstat report` have in common. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_options: the options of `pstat record`: one row each, under the headings of its man page. Above the table
  * stand the functions that read arguments with a form of their own; below it what a command line means as a whole:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_options: what the command line of `pstat record` says. The option rows (record_options[]) fill it; it is
  * checked and completed with defaults before the plan in it runs. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A pipe is meant where there is one: `pstat record ./x | pstat report` says nothing else. But loops of a
  * shell and CI runners leave pipes open on which nothing will ever come; a program that reads them in

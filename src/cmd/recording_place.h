@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * recording_place: where a recording is when no word names it: a pipe on standard input, or on standard
  * output, stands in front of perf.data, as it does for perf. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * recording_symbols: what a user reads when names go into a recording. The names are looked for as a report without
  * options would: the work is profile/'s.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * recording_symbols: names of what was sampled go into a finished recording, for `record --symbols-in-file` and
  * `archive --into-recording`. Private to cmd/.

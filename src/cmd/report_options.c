@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The option rows of `pstat report`, and how they become a struct query.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * report_options: what the options of `pstat report` fill. Private to cmd/.
  */

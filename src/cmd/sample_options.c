@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_options: rows that report, script, annotate, diff, export and top share, and the check of names of files and
  * folders that were typed.

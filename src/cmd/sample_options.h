@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_options: the options that report, script, annotate, diff and export share: which recording, whose samples,
  * where names come from, how it is shown on a terminal. Private to cmd/.

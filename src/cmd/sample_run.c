@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_run: the run of a command that prints samples, from opening the recording to the exit status. Text leaves in
  * large pieces; messages about it name the recording, or the file that is written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_run: what a command that prints samples owns while it runs: the recording, its output (standard output, or a
  * file that the user has named), the progress line, the exit status. Private to cmd/.

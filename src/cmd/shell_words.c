@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * shell_words: blanks divide words, backslashes and quotes keep them together, as sh(1) has it. Nothing
  * is expanded: a variable stays as it is typed. bash hands over a line in place of its own words, because

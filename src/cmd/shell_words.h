@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * shell_words: a line as a shell takes it apart. Private to cmd/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Handlers that only note what came. What was there before them is kept for the measured command.
  */

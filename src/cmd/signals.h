@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * signals: what stops a run, for the commands that run until something ends them. Private to cmd/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * spool_folder.c: see spool_folder.h. In this order: names, folders, the index of an hour, what is there, what goes,
  * what comes. All but opening happens under the lock, so a file beside its place is an ended writer's when it is seen

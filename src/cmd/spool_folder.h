@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * spool_folder: files of profiles, one after another, and an index of them, in a folder that stays within its limits,
  * for other programs to ship and to query. Private to cmd/.

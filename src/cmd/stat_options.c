@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options of `pstat stat`: one row each, under the headings of its man page, which fills the plan, the style of
  * the report, or a word that stat_words_complete() makes a part of them; what goes together, and what the command

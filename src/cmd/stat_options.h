@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stat_options: what the command line of `pstat stat` says. The option rows (stat_options[]) fill it; it is checked
  * and completed with defaults before the plan in it runs, and its output is opened (stat_output.c). Private to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Formatted reports -> a file descriptor. Descriptors are kept from the measured command.
  */

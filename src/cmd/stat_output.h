@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stat_output: where reports go, and as what. A report leaves whole rows at a time: in one write to a file, and
  * else in as many as never block. Any failure to write is kept and reported at the end. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings -> STAT records. The bridge between counting, which knows no file, and the file, which knows
  * no counters.

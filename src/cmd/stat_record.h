@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stat_record: what `pstat stat record` keeps: every reading of a run, in a perf.data file or a pipe.
  * Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How wide lines may be is asked once, before anything is written: a terminal that is made wider later has to wait
  * for the next run, and a pager that is told to chop lines gets them as wide as its terminal.

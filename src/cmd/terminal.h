@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * terminal: what a descriptor's terminal can show. Private to cmd/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The options of `pstat top`, by perf top's names: rows that fill the words of record and of report, a few of its
  * own, and at the end the rows that report has, too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top_options: what the command line of `pstat top` says: the words of record, those of report, and its own. Filled
  * by the rows in top_options.c. Private to cmd/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * top_status: what stays in sight above the tables of `pstat top`: how many samples come, how many did not, and what
  * pstat itself costs. Private to cmd/.

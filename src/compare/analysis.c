@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the numbers of runs to verdicts. A verdict comes from differences within rounds alone, of logarithms where all
  * numbers are above 0; all else (mean, median, outliers) describes a command by itself and decides nothing. Commands

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers by chance: splitmix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014), the same from the same seed on each
  * machine; the order of a round by Fisher and Yates' shuffle.

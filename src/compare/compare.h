@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compare: commands side by side, and what chance leaves of their differences. The way through:
  *

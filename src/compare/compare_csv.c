@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A line for each row of each command: its numbers and, where there is a reference, its change. Numbers in seconds,
  * bytes and counts, changes as shares; a field that has nothing is empty.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * compare_formats: what the formats of a comparison share. Private to compare/.
  */

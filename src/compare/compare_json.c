@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON as hyperfine writes it, so that what reads that reads this: as its version 2 does (schema_version 2, a
  * measurement for each run), with the lists and means of version 1 beside it. "pstat_compare" has the rest: the rows,

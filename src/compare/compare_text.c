@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The comparison as text: for each command its numbers and, below, its changes against the reference, with bars that
  * all have one axis; then a sentence for each. All fits 80 columns. Colour only repeats what a word says.

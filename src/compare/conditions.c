@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Conditions of the machine that make runs differ, looked at before the first round: notes for the reader, as the order
  * by chance keeps them from making one command look better than another.

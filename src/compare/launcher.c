@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The launcher: a process of its own that starts the commands, so that what is counted of them, and how long they take,
  * is not pstat's. It is forked once, before pstat grows, and starts each command with posix_spawn(3), which copies

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * load_jansson: results that were written as JSON, read again by jansson, a library that is loaded when it is needed.
  * A file of pstat's becomes what it was written from, to the last digit; one of hyperfine's, of version 2 or of 1 with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * load_jansson_none: in place of load_jansson.c where the build leaves jansson out (make WITH_JANSSON=0). No results
  * are loaded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rounds. Each run of a command is a child of the launcher (launcher.c), counted from its exec to its end:
  *

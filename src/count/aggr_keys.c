@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keys: where cells are added up, for every mode. A key keeps the parts of a CPU's position that its
  * mode asks for, or a thread; what it is called when printed is the client's business.

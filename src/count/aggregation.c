@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Aggregation: which events share a row, and which cell feeds which value. All of it is worked out
  * when counters have been opened, so that a read only adds.

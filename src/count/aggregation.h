@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The inside of an aggregation: where each cell is read into. Private to count/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An event that stands in several groups is counted several times, in turns that follow each other. All of these
  * values are of one truth. Where they are further apart than chance makes them, the groups saw different parts of the

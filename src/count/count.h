@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * count: the engine of counting, from readings to values. It prints nothing, and neither signals nor exits are its
  * business: pstat stat is one client of it, the library (libpstat.h, lib.h) another.

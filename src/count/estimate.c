@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The error of a scaled value, from the slices in which its counters were read: pure arithmetic.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * estimate: how far a scaled value may be from the truth.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fork_mark.h: is this the process that opened a handle, or a child of fork(2), in which the handle's mappings
  * are missing? One load tells, without a system call and without state outside the handle. Private to count/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lib: the inside of libpstat.h. Private to count/ (lib_*.c, and what samples and reads without system calls).
  *

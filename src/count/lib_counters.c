@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * struct pstat_counters: opening events on a target and what can be done with them then. kern/ opens; here the
  * options become its target and options, and what it found becomes facts for the caller.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The border between a caller and a library that may be of different ages: structs that begin with their
  * size, sentences, and which version this is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * struct pstat_events: pstat's event list in a handle. Additions go to a copy of the list, which takes its
  * place when nothing can fail any more: a call that fails leaves the handle as it was, whatever it failed of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings as JSON, into a buffer of the caller's: one object, whose keys are the names of the events.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Facts that can be asked without opening a counter: which events are known here, whether the kernel has perf events,
  * what it calls an event.

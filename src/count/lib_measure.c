@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A function between the enabling and the disabling of counters.
  *

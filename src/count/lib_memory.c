@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The memory scope: all that a call has allocated and opened, so that nothing of it is left when memory runs out.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of addresses: sym/live_names.c in memory scopes. What is read is a piece by itself until nothing can fail any
  * more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * struct pstat_readings: what all descriptors of a handle said at one time, and the value, state and reason of each
  * event that follow from it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Parts of a record: its body by its type, for languages that have no unions; the bits of branch records, data sources
  * and transactions; fields of tracepoints by name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * struct pstat_sampler: counters that take samples, their rings, and what reads them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Options and words of the event's text -> attrs of a sampler's events.
  *

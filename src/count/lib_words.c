@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sentences that are made for users of the program pstat, in words of the library: its callers have no command line.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libpstat: count and sample with the perf events of Linux, in a program about itself or about others.
  *

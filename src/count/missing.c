@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Why a value is missing, or less than the truth: from what is known of its cells, and, where they
  * were open and never ran, from the machine.

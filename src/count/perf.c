@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The backend of counters that kern/ has opened: a counter set, read as it is.
  *

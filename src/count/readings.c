@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings -> cells -> values. A read fills the cells first; when it is over, what is in them goes, scaled,
  * into the values of their event row and key: twice, as the total since counting began and as the

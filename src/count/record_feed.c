@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records where they lie. A record is decoded in the ring, not copied out of it; its room goes back to the kernel when
  * the next one is asked for. Only one that lies around the ring's end is copied, into a buffer that is as large as a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_feed.h: the records of some rings, one by one, decoded, as libpstat.h has them. Private to count/.
  */

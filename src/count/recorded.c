@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records of counts -> cells, and the backend that an aggregation reads them from. What a recording does not have
  * (reasons, the command's own times) is not made up.

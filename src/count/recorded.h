@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * recorded: the counts of a recording as they come: which events, CPUs and threads there are, and the
  * last reading of each cell. Other folders see it through count.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counters read in user space: pstat_user_read(). The kernel keeps, in a page beside each counter, what it has counted
  * up to the last time that it looked (offset), and which register counts on (index); their sum is the value. It changes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * user_read.h: a counter's value without a system call, from the page that the kernel maps beside the
  * counter and the register that this page names. Private to count/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * attr.c: perf_event_attr as bytes with a version: the struct grew from 64 bytes on, and a file says how
  * many of them its recorder knew. One table of fields carries offset, width, name and the way a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * attr.h: a perf_event_attr as bytes. Private to data/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bytes.h: walking over bytes that cannot be trusted. A cursor never passes its end: a read beyond
  * it gives 0 and sets `bad`, so that a decoder checks once, after its last read. `swap` means

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * data: the perf.data file, read and written. Knows neither the perf system calls nor ELF, so files
  * from other machines and of the other byte order are read as well as one's own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * decode.h: what the files between bytes and struct record_body share. Private to data/. Each calls only
  * those before it here: decoder.c, sample.c, events.c; sample_print.c; record_fields.c, record_cpus.c; record.c; dump.c.

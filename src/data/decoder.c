@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * decoder.c: what the payloads of samples and of other records share: arrays of 8-byte words, which are
  * used where they lie or copied into the decoder, and the values of counters in the layout of a

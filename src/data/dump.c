@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dump.c: records as `script -D` shows them. The first line is what perf's users search for:
  *

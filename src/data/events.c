@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * events.c: what a recording measured. Owns the events and the way from a kernel id to its event: an
  * open-addressed hash, at most half full, whose empty slots have no event.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feature.c: the header's features: what a recording says about machine, command and time. One row of
  * features[] says all about a feature: its bit, its name, the lines of `--header` that it becomes, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feature.h: what the feature_*.c files share. Private to data/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feature_blobs.c: kinds of fields that carry other files' contents: build-ids, tracepoint formats, BPF
  * programs and types, symbols.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feature_events.c: kinds of fields about events and their PMUs: EVENT_DESC and GROUP_DESC, which give
  * the events of the attr section their names and groups, and the capabilities of PMUs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feature_fields.c: the walks over a feature's fields (reading, writing, words, release), and the kinds
  * that most features are made of: texts and lists, whose elements are fields again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feature_numbers.c: kinds of numbers, and how the header shows them: plain ones, times, clocks,
  * compression. A kind that shows another field's number once more is not among the bytes.

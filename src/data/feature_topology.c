@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * feature_topology.c: kinds of fields of the machine's shape that are no plain list: CPUs with their
  * dies, and sets of memory blocks. CPU lists stay text ("0-3,7"), as the recorder found them in sysfs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * format.h: the file's layout, for reader and writer. Private to data/.
  *

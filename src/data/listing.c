@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * listing.c: what a recording is and holds, as text: the header, the events, counts by record type,
  * build-ids. Words and layout are those that perf's users search for.

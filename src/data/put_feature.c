@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * put_feature.c: one more feature in a finished recording. The table of the features lies right after the data, with
  * their bytes after it, so a new row has no room: the recording is written anew beside its place, then renamed.

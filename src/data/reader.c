@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader.c: opens recordings and hands out their records: sets up the streams that records come from (a
  * mapped file, a directory of them, a pipe). Records that describe the recording itself (attrs, names, units, features,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader.h: between reader.c (opening, records), reader_header.c (the bytes in front of and after the records) and
  * spool.c (copies of pipes). Private to data/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader_header.c: the bytes in front of the records of a file and after them: header, attrs with
  * their ids, features. The layout is drawn in format.h. A wrong header or attr is an error, as no record could be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record.c: the record types. One row of records[] says all about a type: number, name, least size and
  * the fields of its payload in order; record_decode and record_encode walk over them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_cpus.c: sets of CPUs in records (CPU_MAP, EVENT_UPDATE), in three layouts:
  *

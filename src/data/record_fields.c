@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_fields.c: the kinds of fields that record payloads are made of. A kind knows how its bytes
  * become a member of struct record_body, how they are written again, and how the dump shows them;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_sink.h: where records go while they are taken: a file, a replay, a live view. It is the other side of
  * record_source.h: a source is asked, a sink is told. It is the first member of what takes them.

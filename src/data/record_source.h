@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_source.h: what replay, symbols and tracepoints need of a recording, whoever reads it, or is making it: what it
  * says of itself, and its records one by one. A reader offers both; so can a recorder of what it records.

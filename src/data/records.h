@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The records of a perf.data file: `struct record` is one as it lies in the file, `struct
  * record_body` what it says, as plain fields in native byte order.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample.c: the payload of SAMPLE records. One table in the order of the bytes; a row whose bit is in the
  * event's sample_type is there. Plain 8-byte fields need no code: the row says where they go.

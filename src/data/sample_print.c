@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_print.c: the fields of a sample below its line in a dump. One row per field: its bit and
  * how its lines look. What is on the line itself (pid, tid, ip, period, addr) has no row.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * spool.c: what comes through a pipe, in a temporary file without a name, which is gone when the reader is. A recording
  * in file layout, as from `cat perf.data |`: its header names places after the records, so it cannot be read as it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stream.c: bytes -> records, from a mapped file or from a pipe, plain or packed with zstd.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stream.h: one file's or pipe's bytes as records. Private to data/; the reader owns streams.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * writer.c: records into a recording. They are collected and written in large pieces; after each piece the
  * data size in the header is brought up to date, so that the file is valid whenever the program ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_cursor: bytes of a DWARF section, read with every length checked. After the first read past the
  * end all reads give 0, and `bad` stays set: one test at the end of a loop is enough.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf: ELF files: what kind one is, its segments, sections, notes, build-id and debug links, the contents of
  * sections and of packed files within bounds. It knows files; what their symbols mean is known in sym/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_debuglink: the links by which a file names another one that has its debug information (.gnu_debuglink,
  * .gnu_debugaltlink); where the file is that .gnu_debuglink names, and whether one is it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_file: the ELF files of a session, each opened once, however many ask for it: who looks for it, who reads its
  * symbols, its bounds, its DWARF, its unwind tables.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_function: function name -> offset in the file, through the symbol table and the program headers:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_internal: the functions of libelf that elf/ uses, loaded with the first ELF file and kept. Private to
  * elf/; the only header that knows <gelf.h>.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_lookup: questions to an ELF file that is open, whoever reads it: elf_file.c and elf_section.c by libelf, or
  * elf_plain.c in the library. Sections by name and type, texts in them, addresses to offsets and back, and where the

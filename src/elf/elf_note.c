@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_note: the build-id out of an ELF file's notes: the note with owner "GNU" and type 3.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_plain: ELF files as the library reads them, which loads no other library: headers, section headers and the
  * contents of sections, as they lie in the file. It stands in for elf_file.c and elf_section.c, behind the same

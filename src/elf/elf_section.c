@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_section: libelf, loaded when it is first needed, and sections through it.
  *

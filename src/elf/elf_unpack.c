@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_unpack: files that are packed as a whole: kernel modules (.ko.xz, .ko.zst, .ko.gz) and the symbols in
  * .gnu_debugdata. What comes out is bounded, whatever the packed bytes say of themselves, and so is the memory

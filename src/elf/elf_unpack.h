@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_unpack: bytes that are packed as a whole, and the bound of what they may become. Private to elf/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_version: versions of exported symbols. A library may export several codes under one name, for programs that were
  * linked when an older one was current; it may keep a name for nobody but them.

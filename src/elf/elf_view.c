@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_view: an ELF file as libdw is to see it. libdw reads and unpacks all debug sections when it opens a file,
  * without a bound (a megabyte of zeros was a thousand), and knows only what its libelf can unpack. So what it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_xz: .xz bytes unpacked with liblzma, which is loaded when it is first needed. What comes out is bounded,
  * and so is the decoder's own memory: packed bytes may claim anything.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_xz without liblzma: what is packed stays packed, and says so.
  */

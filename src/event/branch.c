@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The words of -j and of the term branch_type -> branch_sample_type. A list that only says where
  * (u, k, hv) means any branch there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * breakpoint: mem:ADDR[/LEN][:rwx], the CPU's debug registers as counters.
  *

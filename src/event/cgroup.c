@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cgroup names on events: -G gives names to the events in their order, --for-each-cgroup gives the
  * whole list once to each name. Names only: kern/ finds their folders.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text -> events: the sources by priority, and the way of one -e argument through them.
  *

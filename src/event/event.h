@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * event: text -> events with a filled perf_event_attr. Opens nothing, makes no perf system call; reads sysfs, procfs
  * and tracefs only as far as the words on the command line need it. The way of `-e '{cycles:u,sched:sched_switch}:S'`:

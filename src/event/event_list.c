@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The event list as a whole: life and death, copies, and what options say about all of its events.
  * An event owns its texts; `source` alone is static. A copy shares nothing with the original but that.

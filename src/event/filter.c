@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The reason why a tracepoint's filter was refused. The kernel alone parses it, and answers EINVAL to all that
  * it does not like; most often that is a field's name. So the names that stand where a field belongs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The events that need nothing from the machine but their name or number: hardware, software and cache events, raw
  * codes (r1a), and TYPE:CONFIG.

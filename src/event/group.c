@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Groups: {a,b,c}:modifiers -> a leader followed by its members.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * list: what there is, for `pstat list`: the sources' own lists, filtered.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The letters after an event or a group: which there are, and what they do to an event.
  *

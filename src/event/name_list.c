@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * name_list: the names in a folder of sysfs or tracefs, sorted, so that what is made from them does
  * not depend on the order in which the kernel lists them.

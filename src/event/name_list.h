@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * name_list: what is in a folder. Private to event/.
  */

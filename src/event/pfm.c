@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pfm: vendor event names by libpfm4: PMU::EVENT:UMASK in -e, and --pfm-events lists, where the
  * PMU may be left out. Attributes (:u, :c=1, :period=...) are libpfm4's own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pfm: what pfm.c (with libpfm4) and pfm_none.c (without) both define; the build takes one of them.
  * Private to event/.

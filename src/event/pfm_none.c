@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pfm_none: stands in for pfm.c in a build without libpfm4, so that no caller needs to know.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmu: events of the PMUs that sysfs describes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmu: the PMUs of the machine as sysfs describes them, one folder each below
  * bus/event_source/devices. Private to event/ (pmu*.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmu_alias: events that the kernel names. A file NAME in a PMU's events/ folder holds terms of
  * that PMU ("event=0x3c,umask=0x01"); files beside it say more about the value:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmu_catalog: which PMUs there are, and which of them a word means.
  *

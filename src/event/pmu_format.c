@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmu_format: named bit fields. A file in a PMU's format/ folder says where a term's value goes:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pmu_own: what a PMU itself calls the events that have generic names.
  *

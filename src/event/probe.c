@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * probe: events on a place in a program (uprobe) or in the kernel (kprobe), without setting one
  * up in tracefs first:

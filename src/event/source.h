@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source: what an event source is to event.c: a file, and a row of EVENT_SOURCES. Private to event/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The syntax of the event language: one pass over the text, no look-ups, no files, no recursion
  * (groups do not nest). The grammar stands in spec.h; each parse_* function is one of its lines,

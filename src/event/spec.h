@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * spec: the syntax of the event language, and nothing else: text -> tree, no look-ups, no files.
  * Private to event/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The message about a spec that is wrong: why, where, and what may have been meant.
  *

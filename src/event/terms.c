@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The terms that every event understands: cycles/period=100000,name=x/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tool: what pstat knows itself, so that it can stand in an event list: wall-clock time and the CPU time of the
  * measured command, in ns, and numbers about the machine and the target, as perf 7.2 has them. Nothing is opened for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tracepoint: SYSTEM:NAME, the kernel's static probes, by their folder in tracefs:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * db: a database file that is written once, from nothing, in one transaction. db_sqlite.c has libsqlite3 for it,
  * db_sqlite_none.c stands where it was left out; no caller knows which.

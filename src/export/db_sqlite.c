@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Databases by libsqlite3, which is loaded when one is written; the only file that knows it. Statements are prepared
  * once; one thread has it; there is one transaction and no journal: until it has ended the file is nobody's, and what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * db_sqlite_none: in place of db_sqlite.c where the build leaves libsqlite3 out (make WITH_SQLITE=0). No database can
  * be written.

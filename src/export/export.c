@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * export.c: what all formats do alike: a session and its filters, the text of tracepoints, the stack of a sample, and
  * text on its way to the output.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * export: a recording, sample by sample, as a file for other programs: each format is a sample sink (profile.h) of its
  * own file. What is kept grows with what is distinct (stacks, addresses, threads), never with the number of samples.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * firefox.c: a profile in the processed format of the Firefox profiler (profiler.firefox.com), version 57, which each
  * later one reads:

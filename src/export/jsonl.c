@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * jsonl.c: JSON lines: each sample is an object on a line that needs no other one, all with the same members in the
  * same order, so that a column store takes them as they are. What a recording does not say is null.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * speedscope_time.c: samples in the order of time as a file of speedscope, one JSON document (its
  * file-format-schema.json):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sqlite.c: a database of a recording: each sample a row, in the order of time, with numbers of what is there once:
  *

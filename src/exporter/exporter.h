@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * exporter: counts that go on for as long as a machine runs, as metrics for Prometheus.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scopes, as they are counted and written. Private to exporter/.
  */

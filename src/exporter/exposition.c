@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sums -> text. A metric family is a row of families[]; both formats are written from the same rows, and differ in what
  * a family is called and in the line at the end:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * HTTP/1.1 for one page. Each connection brings one request and is closed after its response:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Metrics of node_exporter's perf collector, for dashboards that were made for it: "node_perf_" NAME "_total".
  *

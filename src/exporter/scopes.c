@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Scopes: what is counted, for as long as the exporter runs. A scope is the machine or a cgroup, with the events that
  * belong to it, their counters on all CPUs, and an aggregation, which keeps the sums when counters are opened anew.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * calltree_print.c: a call tree as text below its entry, in the kinds of -g:
  *

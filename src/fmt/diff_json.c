@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diff_json.c: a difference as one JSON document (-j). The schema:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diff_text.c: a difference as perf diff prints it: lines above the rows, and rows of cells and keys. The columns of
  * cells are perf's, in perf's order, and after perf's value those between which bounds the true difference is and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * flamegraph.c: whole stacks as a flame graph: of one recording or of two, as a page for a browser or as a picture.
  *

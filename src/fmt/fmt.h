@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt: a table -> text. Each format is a file that ends in its struct report_format, and a row of
  * REPORT_TEXT_FORMATS or REPORT_FILE_FORMATS. A format computes nothing and asks nothing; what it needs to be there

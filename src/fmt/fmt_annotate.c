@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt_annotate.c: a function's code as text, in lines of perf's shape: whoever reads those reads these.
  *

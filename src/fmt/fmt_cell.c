@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt_cell.c: one value of one entry as text, in the width of its column; and how wide columns are.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt_folded.c: one line per distinct stack, as flamegraph.pl, inferno and speedscope take it:
  *

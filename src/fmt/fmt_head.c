@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt_head.c: what all formats say of an event: its name or its group's, its members, its samples and periods.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt_internal: what the formats share: the text of one cell of the table, colours. Private to fmt/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt_stacks.c: each distinct stack with the process that it was sampled in and how often, the rarest first, so that
  * the most frequent one stands at the end, above the prompt; as bcc's profile prints them:

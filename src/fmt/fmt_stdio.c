@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fmt_stdio.c: the report as perf's --stdio prints it: comment lines about the recording and about each event, the
  * heads of the columns, a line per entry and, where there are chains, its call tree. Everything but the last tip

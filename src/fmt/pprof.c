@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pprof.c: a profile.proto, gzip'd, as pprof and what reads its files take it:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The encoding of Protocol Buffers, as far as it is needed. Types on the wire: 0 varint, 2 length and bytes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * protobuf: the encoding of Protocol Buffers' messages: each field is its number and type in a varint, then a varint,
  * or a length and bytes. A library (protobuf-c) and its generator would be a dependency of the build for what these

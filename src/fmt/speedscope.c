@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * speedscope.c: equal stacks as one, as a file of speedscope, one JSON document (its file-format-schema.json):
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The lines beside a picture of stacks. A picture is shared without its recording and without the terminal that it
  * was made in: what would be read there stands in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stack_caption: what is said beside a picture of stacks: what was sampled, by what it was filtered, what was lost or
  * cut. Private to fmt/.

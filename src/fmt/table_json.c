@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * table_json.c: the report as one JSON document (-j), valid whatever bytes names hold. The schema:
  *

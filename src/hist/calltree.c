@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The call tree of one entry, when it is asked for: nodes, which frames are one node, and the order of siblings.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * chain_options.c: "graph,0.5,caller,function,percent" -> struct chain_options. Words and numbers may come in
  * any order; a word may be cut short, and is then the first row that begins so. The first number is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A difference as a whole: events that the sides have in common, by name; rates and changes of their rows; what is
  * certain of them, and their order.

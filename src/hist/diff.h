@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * diff: tables of two or more sides -> rows that say what is different between them, and how sure that is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Functions that have another name on the other side. A program that was built anew has its functions under the names
  * that the compiler gave to their clones, with other versions, or in another file. What is left without a partner

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows of a difference: entries of all recordings that have the same texts for all keys, and what each recording has of
  * them: sums, and how they are spread over blocks of time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A rule is a demand on a difference: "symbol>+2%". A rule is broken where a row is beyond its limit with the
  * difference's confidence, corrected for all rows that all rules look at: a single unlucky sample fails no build.

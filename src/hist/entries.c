@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Groups into entries, and an entry as a thing of its own: its numbers, and whether it is shown.
  *

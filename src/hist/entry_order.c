@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The order of rows. It is total, and the same whatever the order of the samples was:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The number columns: which of an entry's sums a field shows, and how.
  */

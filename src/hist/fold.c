@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Cells into entries, sorted. First cells become groups: a cell's location becomes a frame, its stack a stack of
  * frames, and cells that then agree are one group. There are far fewer groups than cells, because cells tell addresses

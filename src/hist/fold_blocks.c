@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * When the samples of each entry came, in blocks of time, for who asks how even they are (NEED_BLOCKS). A block is
  * FACT_BUCKET of the cells: its entry is the one that the cell's group counts for itself. All events of a table have as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The work done on a profile's cells before there are entries: frames, groups, and the numbers that values have in
  * them; and with groups what all entries of theirs have in common (widths.c, the order of their keys). It is most of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From locations to frames, once per distinct location, and from stacks of locations to stacks of frames, once per
  * node of the session's prefix tree. A parent is always an older node than its children, so one pass in

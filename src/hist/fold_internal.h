@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fold: what the files that turn cells into entries share. Private to hist/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --hierarchy: entries that agree in the keys of the upper levels come under one entry that stands for these
  * keys, with their sums. The entries found by folding are the leaves.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The sort keys: one row each. A row's value function turns facts of a cell, or a frame, into a number that
  * is the same for what shall be one entry; text and compare work on that number.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keys of a branch: where from, where to, and how it went. Only in the branch view, where each entry of a
  * branch stack is a sample of its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keys of code: file, function, line. A function's value is a number in fold_cache.function_ids, given per symbol,
  * or, where none is known, per file and address; so equal values are equal text, and the text needs no

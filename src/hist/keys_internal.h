@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * keys: the functions behind the rows of sort_keys[], by what they are about. Private to hist/.
  */

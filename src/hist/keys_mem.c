@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keys of memory samples: weights, what data was touched, and what the memory answered. Of the words of a
  * data source only the bits that make a column's text are its value.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keys of tracepoints: the whole text, and single fields by name. A sample's FACT_TRACE is one text of pieces
  * (trace_texts.c), one for each field key and then the tracepoint's own text, where they are wanted; a key's value is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A question: words as typed, and what the recording has, become keys, columns, the order of entries, the facts that
  * cells must tell, and how chains are shown. It is made once and never changes after that; a table is its answer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rates, their variance, and tests of their differences: see significance.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * significance: is a difference of two rates more than chance? Pure numbers: what was counted goes in, an interval and
  * a probability come out. Read by including diff.h.

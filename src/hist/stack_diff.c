@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Two trees of stacks become one of places, a place being the names from the outermost frame on. Sums go from the
  * leaves up, block of time by block of time; rates and verdicts are those of any row of a difference (significance.h).

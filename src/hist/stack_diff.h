@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stack_diff: two trees of stacks, node by node: what part of all samples came by a function in one place before and
  * now, and whether chance explains the difference. Read by including hist.h.

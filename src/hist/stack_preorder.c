@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * All stacks of frames in preorder, the order of a walk: a node's number is followed by those of all nodes that go on
  * from it, so that "below a node" is a range of numbers. Groups that have a stack are leaves; sorted by the numbers of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stack_spans: samples become spans, and spans that are too many become fewer. Each lane's last span is open: it stands
  * apart, and joins the others when a sample does not continue it. When there is no room, neighbours in a lane are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stack_spans: what each thread did in the order of time: neighbouring samples of one stack are one span. There are at
  * most as many as the caller wants; where there would be more, neighbours are merged further:

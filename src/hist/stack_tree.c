@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stack_tree: recorded stacks as one tree of functions, and the rows that say how often each was sampled.
  *

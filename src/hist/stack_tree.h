@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stack_tree: the stacks of an event as one tree of functions, for what shows or exports whole stacks. Frames that
  * read the same are one; each row says how often a stack was sampled, by whom and when.

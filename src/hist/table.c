@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A table: what a profile answers to a question. Its hists are one per event, or per group of events, with the
  * profile's cells and totals of each member; what the question leaves out of totals, or changes in cells, is made anew

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which columns a hist has, and how wide they are: as their head, their widest text and perf's least width;
  * texts of all entries count that filters leave, also of those below --percent-limit. What -w

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The bits defer_callchain and defer_output of an attr, by their place in its word of flags: headers older than
  * Linux 6.19 have both among the reserved ones.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * attr_since.c: bits of perf_event_attr that are younger than Linux 4.9, the oldest kernel that pstat runs on. A kernel
  * that does not know one of them refuses the whole event with EINVAL, as it does for many other reasons. So it is asked

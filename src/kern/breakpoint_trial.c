@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Do this machine's breakpoints fire? Some virtual machines take the address and never report a hit: such a
  * breakpoint opens, is enabled all the time, and reads 0 for ever. So one of the same access and length is put on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A cgroup's name -> its folder, open; patterns -> names. perf events follow the perf_event hierarchy of cgroup v1
  * where one is mounted, else cgroup v2, in which they are always enabled.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The measured command: forked at once, held until all counters are open, then let go to exec.
  *

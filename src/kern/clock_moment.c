@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One moment on two clocks: the time of day, and the clock of the kernel's samples, which user space cannot
  * read. pstat gives its own thread the name that it has already: the kernel writes a COMM record with the

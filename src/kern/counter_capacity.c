@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The capacity of a PMU's counters: which events take them, how many are free, and which events can be counted at the
  * same time. All of it is found by opening, by way of the ladder where an event may be given up in steps; nothing is

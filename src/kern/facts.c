@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Facts of what this machine and this user can measure, as `pstat doctor` prints them. Every fact is read or
  * tried here and now; a limited or missing one carries the one command that mends it, if there is

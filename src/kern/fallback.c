@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ladder: what pstat gives up, step by step, to count what this kernel, this PMU and this user
  * allow. A step is only taken if the number keeps its meaning or its name says what changed, and

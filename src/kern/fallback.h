@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fallback: what to try next when the kernel refuses an event. Private to kern/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Groups of events -> open counters. First it is planned which events are a group: those that the list groups, as far
  * as they have the same slots; and which groups wait for the counters of one PMU. Then a group on one CPU and task is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * group_open: opens what open.c has planned. Private to kern/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kern: the only folder that makes perf system calls.
  *

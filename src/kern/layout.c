@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Open groups as switching and reading need them: their members, the order of their slots, and room for a reading; and
  * how the reading of one descriptor lies. The layout is made once, when all is open; nothing is allocated after that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * machine: what reasons, fallbacks and the doctor ask about the machine and the rights on it, each answer read when it
  * is first asked for and kept, so that ten refused events cost one look. Private to kern/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Why a counter that was open never ran. Unlike reason.c there is no errno: the evidence is the
  * enabled and running time, the set itself, and how many counters the PMU has free.

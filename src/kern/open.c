@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Events -> counters, and what is done with open counters until they are closed: switched on and off, asked for their
  * ids, given another filter, period or program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rights of this process, from /proc/self/status and the perf_event_paranoid file; and whether it sees where the
  * kernel's functions are. Read when something was refused or when the doctor asks, never on the way to a count that

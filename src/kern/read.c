@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Open counters -> readings. A group whose leader was opened with PERF_FORMAT_GROUP is read whole, see layout.c.
  *

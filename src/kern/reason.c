@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * errno -> words, the only place that knows them. One errno of perf_event_open(2) has many causes;
  * each row asks the machine whether its cause holds, if need be by opening a variant of the event.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reason: why an event could not be opened, in a few words, and what to do about it. Private to
  * kern/.

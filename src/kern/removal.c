@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counters that the kernel took from a task. At the exec of a program that is set-uid, set-gid or has file
  * capabilities, or that its user may not read, the task becomes one that may not be dumped, and the kernel removes

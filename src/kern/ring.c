@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One mmap ring: the kernel writes records and moves head, pstat copies them and moves tail.
  *

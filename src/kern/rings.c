@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rings of a counter set: which descriptors share one, how large they are, and which descriptor
  * tells that there is something in it.

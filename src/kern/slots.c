@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The shape of a counter: on which CPUs and tasks it has a slot, and how many descriptors that takes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * slots: one counter's file descriptors, laid out as [CPU][thread]; and what is open in them, group by group. A slot
  * is one counter on one CPU and task. Private to kern/.

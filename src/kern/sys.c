@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The seam: the system calls that opening and reading counters need, as one table. Every entry
  * returns a value >= 0 or a negative errno, so that nothing above looks at errno. A test replaces

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Targets of measuring: the words of the command line become a list of threads or a set of CPUs,
  * checked against the machine. procfs is read only for -p, -t and --per-thread, the list of online

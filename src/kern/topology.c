@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The place of each online CPU: core, die, socket, node. Read from sysfs, once, and only for the
  * modes that print it. A file that is missing (old kernels have no die_id, small machines no nodes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Everything that moves a run on. A watch waits without polling: one ppoll(2) for all that can happen. Only where a
  * task can't be had as a pidfd (kernels before 5.3, threads before 6.9, no descriptor left) is procfs asked every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Did tasks run that are not counted? Some events cannot be inherited: a probe by its path, and what a unit cannot
  * follow. Then the children and new threads of a task are not in its count, which is right only if there were none.

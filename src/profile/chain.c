@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A sample's frames, innermost first, from up to three sources: the recorded callchain; registers and a copy of the
  * stack, unwound; the branch stack, where the event recorded calls in it. Kernel frames always come from the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * chain_start: how many callchains by frame pointers reach the start of their program or thread. Where code uses the
  * frame pointer for something else, the kernel's walk ends early or goes astray, and says nothing about it: the flame

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Forgetting, so that what is read or fed for ever stays as large as what it shows. Three kinds of things grow:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PERF_SAMPLE_DATA_SRC in words, perf's. Fields of the word are cut out by shift and width, so that
  * recordings of machines of the other byte order read the same.

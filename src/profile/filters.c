@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which samples take part. Questions that the record alone answers are asked first; names of threads, files and
  * functions are compared once per distinct name, thread names by their number.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Distinct addresses of code and data. A location is found again by its file, its address there, which of the codes
  * that a compiler put there in turn it is, the mode it ran in and whether it is a return address: the last two,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A recording as facts: what is decided before it is read, the pass over it (sample -> facts -> cell, at once or in
  * steps), and the cells that questions are asked of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * profile: a recording as facts: the location of each address, the stack of each chain, and cells that count what
  * is the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Samples with counter values: an event that is sampled with PERF_SAMPLE_READ stores its own value, or those
  * of its whole group, as they stand. What a sample is worth is how far they went on since the counter's

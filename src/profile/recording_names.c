@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * recording_names: a recording is read once as a report would, all addresses of all samples are looked up with lines
  * and inlined functions, and what was found becomes part of the file (sym/embedded_names.h):

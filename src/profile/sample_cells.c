@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One cell per distinct combination of the facts that are kept, in columns of 32-bit ids: what a column has of a
  * fact is the fact itself where it is a number of something (a location, a stack, a name), else the number of its

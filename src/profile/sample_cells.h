@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_cells: one cell per distinct combination of the facts that are kept of samples, with how often and with how
  * much period it came. Read by including profile.h.

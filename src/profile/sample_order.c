@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_order: an event's samples one after the other. What samples were of is a cell, as in the profile itself; the
  * rest is two records of a spill, so that memory grows with what is distinct:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_spill.c: records as varints: the time as the difference to the last one, folded so that small steps back are
  * short, too; the word; the length of the text and the text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_spill: many rows of small records that are written in turn and read one row after the other: the samples of
  * each thread. A row keeps its last records in memory, at most SPILL_BYTES of them; what is full goes to a file

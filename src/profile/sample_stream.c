@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_stream: a recording read once, sample by sample, for a sink. Here is what every sink would do alike:
  *

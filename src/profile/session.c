@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A session is what belongs together while one recording is read: replay, names, distinct locations and stacks, and the
  * unwinder, which is opened by the first sample that needs it.

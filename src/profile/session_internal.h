@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * session_internal: what a session remembers between samples. Private to profile/: session.c owns it,
  * chain.c, read_values.c and compact.c use their own parts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Notes say what the user should know about a recording after it was read: what is not in it, and what could not be
  * named or unwound. One note each, with a number, its share where there is one, and what to do.

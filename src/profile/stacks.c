@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Distinct callchains as a prefix tree: a node is one frame below (called by) its parent, a stack is the
  * number of its innermost frame's node. Stacks that share their outer frames share their nodes, so

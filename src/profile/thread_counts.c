@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * thread_counts.c: see profile.h. One row per thread; rows grow when events are added (in a pipe).
  */

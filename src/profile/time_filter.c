@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --time: text -> ranges of the recording's clock. Ranges hold both their ends, as perf's do, so that a sample on the
  * border of two parts is in both.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * time_filter: the ranges of --time. Private to profile/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The text that FACT_TRACE stands for: of a tracepoint's sample the values of some fields, each ended by
  * TRACE_PIECE_END, and after them the text that perf prints of the sample, where that is wanted.

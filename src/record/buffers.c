@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * buffers.c: the lock is taken once a buffer and once for each pass over the rings, never for a record.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * buffers: bounded memory between those who empty the rings and the one who writes. Producers fill buffers with whole
  * records, the consumer takes them in the order in which they were handed over. Private to record/.

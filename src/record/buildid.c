@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Build-ids of what a recording saw mapped. A file is known by device, inode and path (hard links have
  * the same contents and another name); when it is first seen, it is asked for (buildid_reader.c), and the mapping costs

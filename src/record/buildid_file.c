@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The helper that reads build-ids: questions come by a socket, each is answered before the next is looked at. It may
  * wait for a file system for ever: nobody waits for it (buildid_reader.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The thread between those who ask for build-ids and the helpers that read them: see buildid_reader.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * buildid_reader: reads build-ids while the recording goes on, and never makes it wait. Private to record/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cache_files.c: the build-id cache after a recording: copies of the files that had samples, so that names stay when
  * these go.

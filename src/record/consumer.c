@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * consumer.c: after a failure of the sink all that comes is still handed to it, for it counts what it could not keep;
  * and the buffers go round, so that no reader ever finds itself waiting.

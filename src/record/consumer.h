@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * consumer: the one thread that takes what the readers collect, and tells it to a sink: the file, or stages and several
  * sinks in a row. Whatever takes long happens here: the rings don't wait for it. Private to record/.

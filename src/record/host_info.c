@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * host_info.c: what a recording's header says about this machine. One row per feature: its number and the function
  * that fills its members of struct info; a function that finds nothing leaves its feature out. First come texts and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lines out of procfs in bounded memory: maps of a big process and kallsyms are megabytes long.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * line_reader: a text file of any length, line by line through one buffer. Private to record/.
  */

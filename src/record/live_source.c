@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * live_source.c: the queue between the thread that tells and the one that asks: a list of blocks of one size, of which
  * a few are used again and again: what a burst needed goes with it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * live_source: a recording that can be read while it is taken. One thread, the recorder's consumer, tells the sink;
  * another one asks the source. Between the two lie copies of the records, so many and no more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * off_cpu_stage.c: see off_cpu_stage.h. Records go in the order of time through a replay, which also keeps the threads;
  * each has a struct waiter:

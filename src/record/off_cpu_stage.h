@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * off_cpu_stage: joins the switches of each thread to samples of the time that it was off the CPU. Private to record/.
  *

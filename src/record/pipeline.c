@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipeline.c: the order of starting and stopping. Readers begin before the consumer has anywhere to put records: what
  * comes while the file is made and running tasks are listed waits in the buffers.

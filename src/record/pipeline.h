@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pipeline: the way of the records while they are recorded, as one thing that can be started and stopped.
  *

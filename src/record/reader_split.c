@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader_split.c: by a word of --threads, CPUs of the same place (core, package, node) are one reader's. By masks, the
  * user says it, as perf-record(1) has it:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader_split: which reader thread drains the rings of which CPU, and on which CPUs it runs (--threads,
  * --affinity). Private to record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * readers.c: a reader's life: wait for its rings, or for being asked (wake_fd), and drain them.
  *

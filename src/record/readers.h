@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * readers: the threads that empty the rings, each those of some CPUs: one for all, or one for each CPU, core, package,
  * memory node or mask. A reader does nothing else, so that it is always there when a ring asks. Private to record/.

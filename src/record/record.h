@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record: a sample's way from the kernel's ring to the file, with the files that it passes.
  *

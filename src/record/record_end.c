@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_end.c: the end of a recording: events stop, what is left in the rings goes its way, the kernel is asked what
  * it lost, and all that is known becomes totals.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_run.c: the course of a recording: one loop waits for everything that can happen (kern/watch.c) and then has
  * the rings drained, switches files, flushes, as the time asks for it. The records go their way without it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * record_start.c: the beginning of a recording, in this order, so that each step can fail without harm to what was
  * there before: command held -> target -> attrs -> events open -> rings -> header -> readers -> file -> what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * recording: the state of a recording, shared by record_run.c (its course), record_start.c (its
  * beginning) and record_end.c (its end). Private to record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ring_reader.c: rings -> buffers. One pass costs one load per ring (its head) and a copy of the bytes that are there:
  * empty rings cost next to nothing, and record headers are read only where a buffer ends or room is short.

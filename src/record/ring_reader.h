@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ring_reader: rings -> buffers. It copies whole records out of some of the rings and gives the rings back at
  * once; that is all it does, so that how much room the kernel has depends on nothing but its being run. While the

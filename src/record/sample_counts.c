@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_counts.c: the walk over record headers. It is all the work that is done per sample while recording: a header,
  * the event's id (one load, as IDENTIFIER is first) and the time.

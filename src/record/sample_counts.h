@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_counts: what went by, counted from the records' headers: samples, losses and throttles per event,
  * and the time of the first and the last sample. Private to record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The registers that samples can hold: one table per architecture, chosen here and nowhere else. Bits
  * are those of attr.sample_regs_user and sample_regs_intr.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sampling.c: options of a recording -> attr fields. What the options mean stands in tables: which of them
  * contradict, and which add fields to each sample; the rest is one pass over the events:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sink_file.c: records into perf.data, in the order of this file: the numbers that others see, writing, what the
  * records tell, the moment between two files, the sink, the names of finished files, and how the next file begins.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sink_file: the sink that writes perf.data: one file, or one after another where --switch-output asks for it, with the
  * build-ids of what was mapped and the times of the samples in it. Private to record/.

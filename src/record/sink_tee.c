@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sink_tee.c: passes each call to every sink and keeps the first failure. Its only state is the list.
  */

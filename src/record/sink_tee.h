@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sink_tee: one sink that passes all to several: the file, and a view of what is being recorded. Private to record/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stages.c: the order of what a stage hands on. While nothing is held, what passes is handed on as it lies in the
  * consumer's batch. After a sample that is not done all else is held:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stages: what may stand between the recorder's consumer and its sinks, and changes samples on their way. Private to
  * record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * synth.c: tasks that run already -> records, as if the recording had seen them start. One pass: a process is opened
  * once as a folder, which stays the same process (or none) whatever happens to its number, and each of its threads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * synth: what runs already when a recording begins, as the records that the kernel would have written: the kernel
  * and its modules (synth_kernel.c), tasks, their names and maps, cgroups (synth.c). Private to record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * synth_kernel.c: the kernel and its modules -> MMAP records.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * task_table.c: see task_table.h. The table is a replay that is fed no samples: it knows forks, execs, shared address
  * spaces and how newer maps cut older ones, and forgets threads that have exited.

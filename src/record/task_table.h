@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * task_table: what lives and what it has mapped, kept while it is recorded: so that a file that begins in the middle
  * of the recording can begin with all of it, as if what runs had been there before.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tracing_data.c: the formats of the recorded tracepoints, as readers of perf.data expect them (feature TRACING_DATA):
  * a file within the file, in the layout of trace.dat version 0.6. All numbers are of this machine's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_files.c: a file counts if it is the one that was mapped: by its device and inode, or where the record has a
  * build-id, by that. It is looked for in the places of mapped_file.c, of the first and the last few processes that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_files: where the files that were mapped can be read while their processes may end: each is opened soon after
  * it was mapped, and stays open. Private to record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_stage.c: see unwind_stage.h. All but the workers is the consumer's thread. Jobs are used again: their memory
  * is that of the most samples that ever waited at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_stage: stacks are unwound while they are recorded. Private to record/.
  *

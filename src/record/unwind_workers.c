@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_workers.c: see unwind_workers.h. The lock is held for a few instructions per batch; nothing is shared while a
  * chain is made but maps, which are snapshots.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_workers: threads that unwind samples, each with an unwinder and files of its own: what they share is a
  * queue. Private to record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwound.c: see unwound.h. Fields that are not about the stack go through as they are; their layout is data's work.
  */

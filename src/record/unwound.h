@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwound: a sample with registers and a copy of its stack, and the sample that the file has in its place: with a
  * callchain, and without these. Pure functions, for any thread. Private to record/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * deferred.c: see deferred.h. Each held sample is in two lists: of its task, oldest first, and of all.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * deferred.h: samples whose user frames come later. The kernel may walk a user stack only when the thread
  * returns to user mode: the sample's chain then ends in PERF_CONTEXT_USER_DEFERRED and a cookie, and a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * map_events.c: what MMAP and KSYMBOL records do to address spaces.
  *

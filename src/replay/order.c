@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * order.c: see order.h. A ring's records are in order already, so what arrives is a few runs, each in
  * order: they are noted while they arrive and merged when a round ends. With one ring there is one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * order.h: records wait here until nothing older can come. Private to replay/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process.c: see process.h. Threads and processes are found by chained buckets, at most as many things as buckets.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process.h: who runs. Threads by tid; processes by pid, each with the address space that its threads share.
  * Private to replay/.

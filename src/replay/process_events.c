@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process_events.c: what each type of record does to the processes, and handing it on. rows[] says it per type:
  * `apply` changes the state before the caller hears of the record and names its thread, `after` is called

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process_events.h: one record at a time takes effect and is handed to the caller. Private to replay/.
  */

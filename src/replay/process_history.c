@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process_history.c: see process_history.h. One row per pid, the latest process's; a row costs 48 bytes, and the number
  * of rows is bounded, since a recording may have millions of processes: those that come after PROCESSES_MAX others are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * process_history: what stays known of processes when replay has forgotten their threads: whose child, whether it has
  * ended, which dump of its code it wrote; and which processes had a dso mapped. Private to replay/; what others ask is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * replay: bytes -> process events in the order of time. It is fed the records of one recording, from whatever source
  * they come, puts them in the order of time, keeps what they say about processes, threads, names and maps, and

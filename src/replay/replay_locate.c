@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * replay_locate.c: address -> file and offset. Addresses repeat, and neighbours follow one another: each page's
  * last map is remembered under the version of its address space, which is never used again for other maps.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * replay_run.c: from the first record to the last. A record with a time waits in `order` for its round;
  * those of the recorder (type 64 and above), synthesized ones (time 0) and all, where nothing has a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * state.h: what a replay keeps beside what replay.h shows, and who owns which part. Private to replay/.
  */

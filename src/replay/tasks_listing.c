@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tasks_listing.c: who ran and what was mapped, as text: `report --tasks` and `--mmaps`. Words and layout are
  * those of perf:

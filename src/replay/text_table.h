@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * text_table.h: distinct texts, each with a number: names of threads, paths of cgroups. Private
  * to replay/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ask: keys that ask another question: other columns, another order, more or fewer rows, trees the other way
  * round. Each changes the query and asks again; what can't be answered is said, and the query stays what it was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A recording that is read while it is looked at, as a source of tables.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * save: what is shown as a file: the table of --stdio for the query at hand, of all events, as wide as it is; the
  * code that is shown; or the flame graph of the samples that the query's filters leave.

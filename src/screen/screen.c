@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The screen as a whole: waits for keys, feeds the source between them, makes the table when it is to be shown,
  * and draws: a title, the view on top, the status line.

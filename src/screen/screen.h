@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * screen: tables on the terminal, asked anew by keys.
  *

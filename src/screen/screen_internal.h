@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * screen_internal: what the files of the screen share. Private to screen/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The keys: one row each, which says everything about it: what is pressed, where it works, what the help says,
  * what it does, and whether it has something to do. perf's keys are the same where perf has one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * terminal: characters on a terminal, keys from it. One of terminal_ncurses.c and terminal_ncurses_none.c is in
  * the program; no caller knows which. Private to screen/.

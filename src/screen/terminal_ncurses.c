@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * terminal by ncurses, which is loaded when a screen is first wanted: programs that print pay nothing for it. It
  * is asked for what differs between terminals (what keys send, how lines are changed) and for nothing else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * terminal without ncurses: there is none, and that is said; what would be browsed is printed. The other
  * functions are never called: nobody gets a terminal.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * view_code: the code of a function with the samples of each instruction, of what is zoomed into; as `pstat
  * annotate` prints it, from its hottest instruction on. Keys go along jumps and calls and back, from one hot

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * view_diff: the rows of a difference, event by event. All is there when it is opened: nothing is asked anew, lines
  * are those that are printed, cut to the terminal, and a row's whole story is a text of its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * view_menu: one line of several is chosen. The lines are a copy of what there was when the menu was opened.
  */

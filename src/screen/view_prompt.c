@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * view_prompt: the status line while something is typed: a filter, which is obeyed letter by letter, sort keys, a
  * limit, a file's name. Editing is at the end of the line, as long as it takes to be right.

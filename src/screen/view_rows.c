@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * view_rows: the table on the screen: heads, then a line for each row, of which those in sight are made.
  *

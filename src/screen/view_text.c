@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * view_text: lines to be read: the help, notes about losses and doubts, the recording's header, a name as long
  * as it is. The text is a copy; the source is fed meanwhile.

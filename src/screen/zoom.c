@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zoom: only what one thread, file, task, CPU, function, socket or span of time has, and the way back.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script: a sink that prints. Each sample goes to the writer of its format, and text is handed on in pieces. What
  * is remembered is bounded (see profile.h: struct sample_sink; texts of frames here), so memory depends neither

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script: the samples of a recording one by one, as text in perf's layout or as JSON.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script_fields: which fields are printed of which event. A recording's events have different sample
  * types; the defaults leave out what an event does not have, and what was asked for by name and no event

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script_frame: a frame as text. What follows the address depends on the location and on the fields only, so it is
  * made once for each distinct location and style, and a sample is mostly copying. Texts go with the locations, and

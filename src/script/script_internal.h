@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script_internal: what the files of `pstat script` hand each other. Private to script/.
  *

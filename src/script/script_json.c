@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script_json: a sample as one JSON object on one line:
  *

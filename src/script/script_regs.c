@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script_regs: sampled registers by name. A mask has a bit for each; which bit is which register depends on
  * the architecture of the recording.

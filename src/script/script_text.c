@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * script_text: a sample as perf script prints it, because so many programs parse that:
  *

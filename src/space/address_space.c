@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * address_space.c: see space.h. All changes are made of two steps at a position (chunk, index): putting a map in
  * where no other is, and taking one out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dso_table.c: see space.h. Looked up by path and kind, and where that is another file, with the build-id or
  * the inode, so that a path that had many files costs no more than one.

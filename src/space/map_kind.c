@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * map_kind.c: see space.h. Executable memory without a file is where a run-time compiler puts its code;
  * the same memory without code, and what the kernel maps by itself, never has symbols. A memfd, or a file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mapped_file: the file that was mapped, and where it may be found while processes end, mounts differ and files are
  * replaced. A path alone proves nothing: a container has another file there. So each place is only a proposal, which

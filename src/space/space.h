@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * space: what is mapped where: files and other sources of code (dso), their mappings (map), all mappings of a process
  * (its address space), and where a file that was mapped may be found now (mapped_file). Knows neither records nor ELF:

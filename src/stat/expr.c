@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Metric formulas: a recursive descent writes a program in postfix order, which a stack of values runs.
  *

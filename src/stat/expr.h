@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * expr: the arithmetic of metric formulas. Private to stat/.
  *

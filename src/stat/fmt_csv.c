@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * CSV, as `perf stat -x`: the same number of fields on every line of a run, in any locale.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * grid: the rows of a report turned for --metric-only: lines are keys (and cgroups), columns are
  * metrics. Invariants: column titles are distinct, and the columns don't depend on which numbers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * JSON, as `perf stat -j`: one object per line, and nothing else: no comment, no header. Every line
  * is valid JSON in every locale, whatever bytes a name holds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text for people, in perf's columns, which many scripts cut by place:
  *

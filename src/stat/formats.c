@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The small pieces that text, CSV and JSON of `pstat stat` have in common: numbers that don't depend on the locale,
  * names that are safe for a terminal, and the look of each kind of key.

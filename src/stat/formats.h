@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * formats: what the formats of `pstat stat` share. Private to stat/: only formats.c and fmt_*.c include it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Actions before and after each run of the command: --pre, --sync and --post, and its standard input, which each run is
  * to find as the first did. A file is put back to where it was. A pipe cannot be: what the first run has read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The numbers beside rows, from formulas (metric_table.c): which events serve the inputs of a metric, beside which rows
  * it stands, and its value at one place.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * metric: from the table of formulas to the numbers beside rows. Private to stat/.
  *

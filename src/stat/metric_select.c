@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * -M: from the names of metrics to events. Each metric's events join the list as one weak group, so
  * that a ratio is of counts of the same time wherever the PMU can hold them together.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The tables of metric.c: what can be computed from counts, and which events the formulas name.
  *

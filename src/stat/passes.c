@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --passes: which events are counted in which run of the command, so that none has to share a counter.
  *

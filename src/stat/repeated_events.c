@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Errors of events that take turns with each other, compared: each group sees what the others do not.
  *

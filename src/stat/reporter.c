@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The reporter: what is fixed for a run (names, metrics bound to what was opened), what is kept over the runs of a
  * command (times), and values -> struct stat_report: all that is printed, complete and in order. Formats add nothing to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reporter: from an aggregation to finished reports. Private to stat/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The course of a run: start the command, open, count, wait, read, report; as often as -r says.
  *

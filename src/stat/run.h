@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run: the state of a run, shared by run.c (its course), hooks.c (what comes before and after each run of the command),
  * passes.c (--passes) and slicing.c. Private to stat/.

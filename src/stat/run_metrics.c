@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run_metrics.c: metrics of a run whose counts are whole, as whoever compares runs wants them: plain numbers, with no
  * place, no scaling and no prefix.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The times to read at between reports, so that a scaled value can say how sure it is (estimate.c).
  *

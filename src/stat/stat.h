@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stat: what `pstat stat` adds to counting. Counting has no file format and no symbols. The way through:
  *

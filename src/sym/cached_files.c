@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cached_files: the cache is opened when the first file is missing, and asked by build-id. What it says of an entry
  * that it does not believe becomes a clause of the reason why there are no names.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cached_files: the cache of files by build-id (buildcache/), as the searches for names ask it. Private to sym/.
  */

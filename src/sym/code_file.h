@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * code_file: maps and dumps that run-time compilers leave in public places for profilers: which one is to be
  * believed, and how much of it is read. Private to sym/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * code_ranges: what maps and dumps of code made at run time have in common. A run-time compiler uses its memory again
  * and again, so that one address is of several functions in turn. The latest one wins, address by address:

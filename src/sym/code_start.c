@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * code_start: whether a caller is the outermost that a program or a thread has. By the first that says so:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * code_times: a run-time compiler uses its memory again and again. An event covers a range of addresses from its
  * time on, up to the next event there:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * code_times: which code lay at an address at which time, by a dump that says when each piece came to be, was
  * moved away, or was given up. Private to sym/.

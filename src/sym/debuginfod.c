@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debuginfod: files by their build-id from servers, through libdebuginfod, which keeps its own cache. It is
  * loaded when it is first needed; its interface is small enough to be declared here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * debuginfod_none: in place of debuginfod.c in the static file, which has no libdebuginfod: it would bring libcurl and
  * all that asks servers. No file is fetched.

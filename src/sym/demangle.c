@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * demangle: names of C++, Rust and D as people wrote them, by libiberty; of OCaml by demangle_ocaml.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * demangle_none: pstat built without libiberty (WITH_LIBIBERTY=0). Names are shown as files have them, but for OCaml's.
  */

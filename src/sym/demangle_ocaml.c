@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * demangle_ocaml: names of OCaml's native code, which libiberty does not know.
  *

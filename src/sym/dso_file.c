@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dso_file: which files there are now for what was recorded then: the file itself, and the one with its names and
  * lines, where it was stripped of them. Each is looked for in a table of places, in the order of how sure one can be;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dso_names: the names of one dso, and the array of sources in the order in which they are asked. See dso_names.h.
  *

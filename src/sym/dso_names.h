@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dso_names: the names of one dso: an ordered array of sources, each with its own state. Private to sym/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_elf: from a path to libdw's Dwarf: the ELF file, its executable sections, and the alternative file
  * (made by dwz, named by .gnu_debugaltlink) that several debug files share names and types in. That one is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_file: one file's DWARF, asked by address. libdw parses; the answers come out of tables that are
  * made once: units when the file is opened, functions and lines of a unit when one of its addresses is

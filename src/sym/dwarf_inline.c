@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_inline: which functions, inlined into each other, are at an address. The first question about a
  * unit goes over its functions, and the first one about a function over what is in that:

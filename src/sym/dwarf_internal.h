@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_internal: what the files dwarf_*.c hand each other; nobody else includes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_line: which line an address belongs to. The first question about a unit runs its line program once,
  * into rows that each hold up to the next one:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_ranges: where the code of a DIE is. A unit of split DWARF counts its addresses and lists from what its skeleton
  * says, which lies in another file; so all that they are counted from is gathered once for a unit:

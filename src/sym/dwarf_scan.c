@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_scan: steps over the DIEs of a unit, fast. Of a hundred DIEs one is a function; libdw looks at each
  * several times (its tag, its children, its sibling), which is most of the time that an answer takes. Here

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_spans: ranges that overlap -> spans that don't, so that a look-up is one binary search.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_split: split DWARF: a unit in the program, or in its debug file, is a skeleton, which has an id and the name of
  * a file with all the rest. That lies in a .dwo file, or with those of all units in a package:

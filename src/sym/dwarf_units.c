@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * dwarf_units: which compilation unit has the code at an address. One table per file, made when it is
  * opened, from the ranges that each unit's own DIE states. .debug_aranges, which gcc writes and clang does not, is

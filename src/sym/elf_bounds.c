@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_bounds: where the functions of a file begin and end, without their names: the unwind tables in .eh_frame
  * say it, which stripped files keep because programs need them to run.

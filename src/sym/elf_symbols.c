@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * elf_symbols: what an ELF file calls its functions -> rows of a symbol table, at the file's virtual addresses: its
  * symbol sections, names for its linkage tables, and the symbols that are packed in it.

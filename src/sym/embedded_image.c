@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embedded_image: what unwinding needs of an ELF file, as the few pieces of it that it reads. Put back to where they
  * lay, in a file of the old size that is empty between them, they are an ELF file that unwinders take for the real one:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embedded_names: names that are in the recording itself: the reading of feature SYMBOLS, and what it says of an
  * address. See embedded_names.h. What each dso is, is read at once, its names when they are first asked for.

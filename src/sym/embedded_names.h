@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embedded_names: names that are in the recording itself, for what had samples: feature SYMBOLS of the file. Private
  * to sym/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * embedded_write: what was looked up becomes the feature SYMBOLS of a recording, see embedded_names.h: for each dso the
  * addresses that were asked for, with what was answered. So what is written is what a report would have shown, and

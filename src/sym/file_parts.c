@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * file_parts.c: see file_parts.h. What is noted of a file is what its descriptor says, from which it is read: one that
  * is changed while that is done is another file for whoever asks next.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * file_parts: the other files that answers about an ELF file came from, beside itself and its debug file: what dwz left
  * in common (.gnu_debugaltlink), .dwo files, packages. Also those that were looked for and are not there. Private to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * frames_prefetch: the DWARF of several files is read side by side, before the first of their frames is asked for.
  *

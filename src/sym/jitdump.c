@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * jitdump.c: see jitdump.h. Numbers are of the writer's byte order:
  *

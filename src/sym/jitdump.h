@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * jitdump: jit-PID.dump, which run-time compilers write with their code in it: names, the code itself, its lines of
  * source and its unwind tables. A dump that still grows is read on from where it ended. Private to sym/; what others

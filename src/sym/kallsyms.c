@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kallsyms: the kernel's own list of its symbols, as text:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kallsyms: the kernel's list of its symbols: its lines (kallsyms.c), and the whole of it as a table, read beside other
  * work or kept from an earlier run (kallsyms_loader.c). Private to sym/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kallsyms_find: the running kernel's symbols of some names, for people who ask where a function is.
  *

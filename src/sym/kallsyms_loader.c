@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kallsyms_loader: the kernel's list of names, read whole, by a thread beside other work, or mapped from the cache
  * where an earlier run has finished it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kernel_here: is the kernel that runs now the one that was recorded? Then its /proc/kallsyms has the names.
  *

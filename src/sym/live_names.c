@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * live_names: addresses in processes that run -> names of functions, for programs that profile themselves or others.
  * What is read stays in memory, and nothing is kept on disk.

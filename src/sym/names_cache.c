@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * names_cache: the folder of what was found out about ELF files: $XDG_CACHE_HOME/pstat, else $HOME/.cache/pstat.
  *

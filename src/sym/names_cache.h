@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * names_cache: a folder of files of what was found out about ELF files before. Private to sym/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * names_table: names that are in a sorted table of symbols: of ELF files, of lists of the kernel, of maps and dumps.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * perf_map: /tmp/perf-PID.map, which run-time compilers write so that profilers can name their code:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * processes.c: see processes.h. Each pid is looked at once, and only so many are.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * processes: what of a recording still lives, and what it sees: its root folder, its pid in its own namespace,
  * its user. Private to sym/.

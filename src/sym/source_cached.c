@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_cached: what was found out about an ELF file in earlier runs, and what will be known in later ones. See
  * source_cached.h for what an entry has.

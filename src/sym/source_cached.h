@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_cached: what was found out about ELF files before, as a source of names. Private to sym/.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_code: names of code made at run time. The compiler writes them into a file that is named
  * after its process, or maps a dump whose path the recording has:

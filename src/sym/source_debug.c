@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_debug: the functions that were inlined at an address, and its lines, from the file's DWARF.
  *

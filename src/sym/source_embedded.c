@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_embedded: the first source of names: what the recording has of its own (embedded_names.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_files: names out of the ELF files that were found for a dso: .symtab of the debug file, or else of the file,
  * else .gnu_debugdata and .dynsym; and its PLT. Its code is in the file that ran, by the offset that the recording has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_kcore: the code of a kernel and its modules as it was patched while it ran: /proc/kcore of the running kernel,
  * or one of the copies that the cache of files keeps (cache_kcore.c), which may be of another boot.

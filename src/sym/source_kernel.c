@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_kernel: names of the kernel's addresses, which recordings have as they were: absolute.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_module: names of kernel modules' addresses, which recordings have as they were: absolute.
  *

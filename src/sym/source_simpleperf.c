@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_simpleperf: names that Android's simpleperf has put into its recordings: features FILE (128) and FILE2 (132),
  * an entry for each file that was sampled, with the functions that were.

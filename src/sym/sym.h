@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sym: addresses -> names. For each file of a recording: find it (or its debug file), read its symbols
  * once into a sorted array, and, where inlined functions or lines are asked for, its DWARF once into

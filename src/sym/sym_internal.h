@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sym_internal: what the files of sym/ hand each other. Private to sym/.
  *

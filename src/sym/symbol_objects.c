@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * symbol_objects: one object per function, made when an address of it is first asked for, so that pointers can be
  * compared, and names are demangled and made printable once: a file with a million functions costs what its few hot

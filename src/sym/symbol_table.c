@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * symbol_table: symbols of one file, gathered in any order, then sorted once into an array that binary
  * searches answer from.

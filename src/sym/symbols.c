@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * symbols: the front of sym/. Each dso has its names (dso_names.h), loaded when the first address of it is asked for;
  * where frames are asked for one answer per distinct address, which is remembered until symbols_forget.

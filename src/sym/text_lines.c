@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * text_lines: kallsyms and perf maps have hundreds of thousands of lines and are read once. A line is handed
  * out where it lies in the buffer; only one that is cut by the buffer's end is moved, to its front.

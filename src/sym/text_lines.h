@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * text_lines: a text file of any length, line by line through one buffer. Private to sym/.
  */

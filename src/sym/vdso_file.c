@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * vdso_file: the kernel's code that it maps into each process is in no file. This process has it too: its own
  * copy becomes a file in memory, which all that read files by their path can read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The tracepoints of a recording: the formats that TRACING_DATA carries, by the number of their event, and what the
  * formats make of a sample. A format is parsed when the first sample of its event comes, and once, whatever number of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * trace: the fields of tracepoints, as text and as numbers, from the formats that a recording carries.
  *

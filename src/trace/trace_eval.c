@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers from a sample's bytes, as C works them out; what C leaves undefined (a division by 0, a shift by more
  * bits than there are, an element that is not in the array) is 0 here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The lines of a tracepoint's format, as the kernel writes them:
  *

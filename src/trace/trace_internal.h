@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * trace_internal: how the text of a tracepoint's sample is made. Private to trace/.
  *

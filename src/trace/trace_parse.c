@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The parser of a print format: text as it stands, and one piece for each %, with its arguments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The text of a sample: the pieces of its print format, or its fields one by one. Nothing is allocated but the text,
  * which ends at a bound that grows with the sample.

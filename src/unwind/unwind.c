@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind: the choice of the unwinder, and the checks that none of them needs to repeat: a sample gets as
  * far as an unwinder only with 64-bit registers. Where the first unwinder finds no way on, the second is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind: registers + stack bytes + address space -> return addresses. `perf record --call-graph dwarf` stores
  * a copy of the user registers and of the top of the stack in each sample; here the frames are found from

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_cfi: the entries of a section say which code each FDE is about, and by which CIE its program is to be read;
  * a program says from which address on which register is where, and is run once for a row of each address where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_cfi: .eh_frame or .debug_frame -> rows (unwind_table.h). Private to unwind/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_code: patterns of instructions, some of them before ip. The first that fits holds.
  *

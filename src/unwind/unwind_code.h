@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_code: what instructions say about a frame where tables say nothing. Private to unwind/.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_expr: bytes -> operations, and a stack machine over them. Only operations that rules of frames may have are
  * decoded: what needs debug information, or makes a location of pieces, is refused. Arithmetic wraps around in 64 bits.

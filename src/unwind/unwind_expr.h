@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_expr: DWARF expressions, as unwind tables use them to say where a frame is and where its
  * registers were saved. Private to unwind/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_frames: the chain that an unwinder builds, with what is the same for all of them: where it must
  * stop, and which frames are exact. Private to unwind/.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_image: the bytes at an address as linked; the search table in .eh_frame_hdr, read by hand, for that is little,
  * and every number is checked here; and rows, made once per section, when an address is first asked for:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_image: the ELF files that code was mapped from, as unwinding needs them: where each part of
  * the file lies in memory, where the table of .eh_frame_hdr is, and the bytes after an address.

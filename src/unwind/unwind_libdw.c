@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_libdw: chains by libdw, for all architectures that it knows, whatever this machine is. libdw
  * reads a file's tables and says for an address which rule each register has; the rules are applied

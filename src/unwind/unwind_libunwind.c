@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_libunwind: chains by libunwind's remote unwinding. It steps from frame to frame and asks back
  * for registers, memory, and the unwind tables of an ip, which it is given as the search table of the

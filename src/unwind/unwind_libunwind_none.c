@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_libunwind_none: in place of unwind_libunwind.c where the build leaves libunwind out (make
  * WITH_LIBUNWIND=0). It handles no architecture, so libdw is asked.

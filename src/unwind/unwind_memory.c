@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_memory: an address is looked for in the copy of the stack first, then in the files. Unwind tables
  * lie in parts of the file that no executable map shows, so a module answers for all of its file: the

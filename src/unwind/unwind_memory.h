@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_memory: the memory of a sampled thread as far as it is known: the copied part of its stack, and
  * what its files hold (code, constants, unwind tables). What can't be read has a reason, which says at

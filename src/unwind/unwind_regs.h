@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_regs: what unwinding must know of an architecture, one row each. Sampled registers are numbered
  * by the kernel, unwind tables and libunwind use the numbers of the architecture's DWARF supplement;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_rows: chains by rows of our own. A step finds the rule of an address, by a hash of what was asked before or
  * else in the file's rows, and applies it to the registers:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_table: asking tables, building them, and tables as bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_table: how to get from a function's registers to its caller's, for each address of a file:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * arena.c: see arena.h. A list of blocks; a piece larger than a block gets one of its own.
  */

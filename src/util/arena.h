@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * arena: many small pieces of memory that go together. Pieces never move; there is no freeing of one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * banned: functions that write without a bound, or that hide state or errors. The Makefile includes
  * this file before every file of src, so that using one is a compile error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * build_id.c: see build_id.h.
  */

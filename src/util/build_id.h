@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * build_id: the number that a linker gives a file by its contents: it says whether a file is still the one
  * that ran. Compared, written, and the folders that are sorted by it: 12/34ab.. for 1234ab..

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text in the columns of a terminal: how wide a text is there, names cut to a width, sentences broken into lines.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * destination.c: see destination.h. Each place is looked at before it is opened and again through its descriptor, as
  * it may be exchanged in between; a file is emptied only after that.

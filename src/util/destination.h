@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * destination: the one way to open what results are written to. The user named the place, but somebody else may
  * have put something there first: in a folder like /tmp, a link to a file that only root may write, or a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Small files of sysfs and procfs, read whole; and writes that are complete or an error.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * file_map.c: see file_map.h. The handler puts a page of zeros where the file has none any more.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * file_map: files that are mapped, and may become shorter meanwhile: their last pages are then gone, and looking at
  * them is SIGBUS. Here it gives zeros, as if the file had them: the reader finds damage, and the program goes on. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * foreign.c: see foreign.h. Where the kernel has no openat2(2), or a sandbox forbids it, the path is
  * walked by hand, one name at a time: each step opens one name without following it, a link's text is put

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * foreign: the one way to open a file whose name came from somebody else: from a recording, from
  * /proc, from another user's folder. Opening and reading can have effects of their own (a FIFO waits, a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gzip.c: libz.so.1 by dlopen. Its interface is small and has been stable for decades, so it is declared here, and
  * neither building nor starting pstat needs it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gzip.h: bytes -> a gzip file (RFC 1952), piece by piece. zlib packs them; it is loaded when it is needed. Where it is
  * not installed the file is as valid, and as long as what is in it.

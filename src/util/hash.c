@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hash.c: see hash.h. The mixing step is a 64 x 64 -> 128 bit multiplication folded in half; the seed is
  * an address, which differs from run to run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hash: open-addressed tables of 32-bit indexes. The elements lie in the caller's own array; a slot has the
  * element's index and 32 bits of its hash, so growing needs no look at the elements, and few

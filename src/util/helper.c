@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * helper.c: see helper.h. A helper holds nothing that somebody waits for: a pipe after pstat, a file that is being
  * written, the socket of another helper.

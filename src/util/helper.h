@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * helper: a process of one's own that does what may never come to an end: opening and reading on a file system that
  * does not answer. A thread would not do: once a FUSE program has taken a request, not even SIGKILL ends the wait,

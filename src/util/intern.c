@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * intern.c: see intern.h. Rows lie one after another in one block, texts in an arena.
  */

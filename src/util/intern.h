@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * intern: what is the same gets the same number: rows of words, and texts. Numbers are given in order of
  * appearance from 0 on; nothing is forgotten. A look-up is a hash and, nearly always, one comparison.

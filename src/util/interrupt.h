@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * interrupt: whether long work is to be given up, as whoever started it can tell (a signal came). Work that has to
  * clean up after itself asks between two pieces, and ends with -ECANCELED.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Libraries that are loaded when they are first needed, so that starting pstat costs nothing for them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Libraries in the static file, in place of library.c: they are linked into it, so that loading one is finding its
  * functions by their names. LINKED_FUNCTIONS is made by the Makefile of what the callers of library_load() ask for,

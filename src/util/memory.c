@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that does not fail: what then happens is up to who links this (memory_exhausted.c, or its stand-in).
  */

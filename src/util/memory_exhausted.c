@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A measuring program that is out of memory has nothing better to do than to say so and end. The library has
  * memory_exhausted_none.c in this place.

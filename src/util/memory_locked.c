@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * memory_locked.c: how much the limit leaves is found by trying, in halves: then nothing has to be known of what else
  * the process has locked, nor of who may do more.

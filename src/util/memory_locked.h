@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * memory_locked: memory that is there when it is needed: no page of it has to be made, or read back from swap,
  * by a thread that must not wait.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mounts.c: see mounts.h. A line of mountinfo is
  *

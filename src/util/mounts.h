@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * mounts: which mounted file systems may not answer. Those of a network answer when their server does; those of
  * FUSE when a program does, which any user may have started, or stopped. All others wait for a disk at most.

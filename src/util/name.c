@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names: patterns, and the nearest known name to a mistyped one.
  */

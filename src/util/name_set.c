@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The names of --comms, --dsos and --symbols: a set of texts, from the command line or from a file with
  * one a line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * name_set: the names of one option, as typed or from a file with one a line.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Notes: what pstat did differently from what was asked, each with its reason. The layers below
  * cmd/ collect them here; cmd/ decides when and where they are printed.

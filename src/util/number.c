@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers and sets of numbers as people type them. Strict: the whole text is the number, or it is
  * an error; nothing is cut off or wrapped around.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text on its way to whoever writes it: collected, handed on in big pieces, and no more of it after the
  * first error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * output: text on its way to whoever writes it. Below the commands nothing writes to a descriptor: text goes to a
  * struct output, whose owner writes it.

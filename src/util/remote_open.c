@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * remote_open.c: see remote_open.h. One helper for the process, started when it is first needed. First its own side: it
  * opens the file and hands it on, probes it, or copies it, by the kind of its file system. Copies are known by device,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * remote_open: opens and reads what lies on file systems that may not answer by a helper process (helper.h), which is
  * left behind when one does not. Private to util/; foreign.h is what others use.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * In the library no helper process is started: files are opened by the caller's own thread, which waits for as long as
  * a file system does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Wilcoxon's signed-rank test of paired differences, and the estimate and interval of Hodges and Lehmann that go with
  * it. Nothing is asked of the differences but that, were there no effect, each would be as likely with the other sign.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Mean and deviation, Student's distribution and the normal one, which it is for many degrees of freedom.
  *

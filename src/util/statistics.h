@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * statistics: the mean of a series and how sure it is; Student's distribution; the signed-rank test of differences.
  * Read by including util.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * struct str: text that is built up piece by piece and printed once. Rows are complete before they
  * leave the program, so a format never has to undo half a line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text from outside, made safe for where it goes. One UTF-8 decoder decides what is a character;
  * a terminal gets \xNN for what is not printable, JSON gets escapes and U+FFFD, XML entities and U+FFFD.

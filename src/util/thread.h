@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * thread: threads that no signal interrupts. Signals are for the threads that were there before, which wait for what
  * handlers tell.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * users: names of users, by the C library's name service, which may ask servers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * users in the static file, in place of users.c: those of /etc/passwd. The name service would load libraries, and ask
  * servers by them.

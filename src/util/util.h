@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * util: what every folder may use. Memory that does not fail, growing strings, strict numbers,
  * small sorted sets of integers, notes for the user, names made printable, near-miss suggestions.

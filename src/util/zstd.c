@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd.c: libzstd.so.1 by dlopen. Its stable interface is small enough to be declared here, so that neither
  * building nor starting pstat needs it: a table of the functions' names and places, filled on first use.

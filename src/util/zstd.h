@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd.h: packing and unpacking through libzstd, which is loaded when a recording first needs it, so
  * that nothing else pays for it.

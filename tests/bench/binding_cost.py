@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What libpstat costs from other languages: a read of a group of two, a measured block, a sample. `make bench` runs it.
 
 binding_cost.py FOLDER: of the tests that tests/bindings/build built, with the library and the module of Python.

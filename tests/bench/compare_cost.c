@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The cost of a comparison. `compare_cost runs N PROGRAM` is what pstat compare is measured against: a loop of fork,
  * exec and wait4. `compare_cost rows N ROWS` prints the ms in which the numbers of N rounds of two commands become

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a read costs beyond the kernel's part: readings -> cells -> values, by events, CPUs and mode. The
  * readings are made up, so that nothing but the aggregation is measured.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What draining costs as rings and events become more: rings that are plain memory, filled with samples
  * as the kernel fills them, and the recorder's own looks at them. Copying, handing over and counting are in it,

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """first_screen.py PSTAT PERF RECORDING: how long until the browser of report shows all of the recording, beside perf's,
 on a pseudo terminal; and how long each key takes to be answered, with all rows unfolded and without. Ends with
 the number of promises that were missed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 // Much that is inlined: containers and algorithms of the library with types of this file's own, COUNT times. All of it
 // is local, so that the same object can be in a program many times: see make_inlined. UNIT is the name of the entry.
 #include <algorithm>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What libpstat costs: reading a counter with and without a system call, and a sample out of a ring.
  *

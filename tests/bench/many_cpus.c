@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What opening, reading and closing cost on a machine of 256 CPUs, with a kernel that costs nothing: system calls for
  * each event and CPU, and the CPU time of pstat's own part. Not in it: what the kernel does, interrupts above all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * questions RECORDING: how long a profile that was read once takes to answer, in ms a question: other keys, a filter, a
  * zoom, callers, stacks. The first answer also looks for names; what is told is what each takes when names are there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * repeat_recording FROM TO TIMES: the same program for TIMES as long: the samples of a recording again and
  * again, each round later in time, with a FINISHED_ROUND behind every few thousand of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_cost: frames per second of each unwinder, on one sample of this program itself, taken 27 calls deep, again
  * and again: what it costs when tables have been read. No file, no samples.

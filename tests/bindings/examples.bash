@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The examples of pstat-bindings(7), and what the examples of all languages print, for tests/cli/bindings_*.sh:
 # `example NAME ARGS...` runs one, into $out.
 bindings=$LIBRARY/bindings

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Several names at one address: that of today is shown, and the same one with the whole file, without its own symbol
 # table, and with a debug file. And names of OCaml.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What annotate prints, for annotate.sh.
 
 annotate.py same PERF PSTAT     each function in the first text is in the second, with the same events, the same

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The code of sampled functions: beside perf annotate on the same file, instruction by instruction; lines of source
 # and inlined functions of a program whose text stands here; code made at run time; code that is not to be had, that is
 # no code, or whose names and sizes are somebody's choice.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat archive: what a recording needs in one file, and out of it again, beside perf-archive and tar; archives that
 # were made to do harm.
 #

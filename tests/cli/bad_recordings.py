@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """bad_recordings.py PSTAT cut|header|records|pipe FILE COMMAND...: spoils a recording and reads it with
 each COMMAND (words, without -i), in turn. What must hold, whatever is in the file: pstat ends by itself,
 soon, with 0 or 125; it is 125 only with a message, and with a message about the file; no sanitizer

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Recordings that are cut or spoilt, through every command that reads them: see bad_recordings.py. The
 # readers themselves are tried at every length and byte by tests/unit/test_data_*.c and tests/fuzz.
 #

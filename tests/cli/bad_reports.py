@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """bad_reports.py PSTAT recordings|elf|kallsyms|jit_dump|formats [TIMES]: spoils the golden recordings, an ELF
 file that they are about, the kernel's names, a JIT dump, or the formats of tracepoints, and reports. What must hold, whatever is in the files: pstat ends by itself,
 soon, with 0 or 125; it is 125 only with a message about the recording; no sanitizer report; standard

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Hostile input over the whole path of report and script: recordings, ELF files, perf-PID.map, kallsyms, and
 # names. Spoilt files are made by bad_reports.py from the golden recordings (tests/golden).
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # For report_vs_perf*.sh and script_vs_perf.sh: recordings of programs at their work, and the verdicts of a tool
 # that compares what perf and pstat print of them.
 . "${BASH_SOURCE[0]%/*}/vs_perf.bash"

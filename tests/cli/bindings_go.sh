@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # libpstat from Go: the package's own tests and its examples, built by tests/bindings/build where Go is installed.
 # rights: test_go test_examples
 . "${0%/*}/../lib.sh"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The Python module, for bindings_python.sh: prints "ok - ", "not ok - " or "skip - name # why" for each test.
 
 bindings_python.py             runs the tests

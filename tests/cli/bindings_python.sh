@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # libpstat from Python: the module's own tests, its structs beside the header's, how it is installed, its examples.
 # rights: test_python test_examples
 . "${0%/*}/../lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # libpstat from Rust: pstat-sys beside the header, the wrapper's tests and its examples, built by tests/bindings/build where
 # Rust is installed.
 # rights: test_rust test_examples

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Small files that would become large ones: debug sections that are packed a thousand times. (Recordings packed
 # with zstd are in unit/test_data_zstd, JIT dumps in unit/test_perf_map.)
 #

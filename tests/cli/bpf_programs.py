@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The number and the name of each BPF program that the kernel has. Source: bpf(2), include/uapi/linux/bpf.h."""
 import ctypes
 import os

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat report on a terminal: each key, beside what --stdio says of the same. The browser runs on a pseudo terminal
 # whose screen pty_screen.py reads; the recordings are those in tests/golden.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The code of a function in the browser of pstat report, and of pstat annotate, which begins there: each key of it, beside
 # what pstat annotate prints of the same.
 #

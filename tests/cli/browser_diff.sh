@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat diff on a terminal: the rows are those that are printed, and keys do what they say.
 #
 # run: once

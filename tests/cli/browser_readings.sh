@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What the browser of pstat report reads, and reads again: recordings in the layout of pipes, and through pipes; questions
 # that want another reading, one after the other; pictures of them.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The browser of pstat report on terminals of all kinds: tiny and huge, resized, without colours, lost; with hostile
 # names and recordings that are cut; and what is left of the terminal behind it.
 #

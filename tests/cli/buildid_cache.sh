@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat buildid-cache, beside perf's, in a home of its own: what one adds the other lists, finds and removes; and what
 # is wrong in the cache is refused.
 #

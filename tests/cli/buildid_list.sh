@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat buildid-list: what perf lists, from the header and from the mappings' own records.
 #
 # run: once

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What the measured command finds in its process is what pstat was started with: blocked and ignored signals and the
 # limits, in every run of it.
 #

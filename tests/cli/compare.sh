@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat compare: words, rounds, exports, what ends it. What is said of numbers is in tests/unit/test_compare.c.
 #
 # rights: test_two_commands

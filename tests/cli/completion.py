@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What TAB makes of a line in a real shell, under a terminal of its own.
 
     completion.py SHELL SETUP... <lines

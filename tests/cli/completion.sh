@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # TAB in real shells: each line is typed into bash, zsh and fish on a terminal, by completion.py. What is
 # offered where is asked without a shell: pstat completion words.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # --control, -D: who says when is counted.
 . "${0%/*}/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Counters that the kernel takes away at an exec: of programs that are set-uid, have file capabilities or may not be
 # read, for a user without rights. What they ran is no count of nothing, and says so; others are left as they are.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """csv_fields.py SEPARATOR COUNT: exit 1 unless every line read has COUNT separators outside quotes."""
 import sys
 

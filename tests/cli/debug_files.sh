@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Debug files where a program is looked for: their segments lie elsewhere than those that were mapped, and are empty.
 # All time is spent in one of 100 functions, so that a shift of any size gives the name of another one, or none.
 #

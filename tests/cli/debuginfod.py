@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """debuginfod.py FOLDER PORT_FILE [SECONDS]: serves FOLDER/ID as /buildid/ID/debuginfo on a port of the loopback, which it
 writes into PORT_FILE; each request's path goes into FOLDER/asked. With SECONDS an answer takes so long."""
 import http.server

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Debug files from a server: asked for with --debuginfod and not without, with a limit of time, and what could
 # not be had is said.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """deep_recording.py FILE SHAPE SAMPLES DEPTH [ELF]: writes a recording by hand whose callchains are DEPTH frames deep,
 deeper than a kernel records without being asked to. Each sample has a period of 1 and lasts a millisecond.
 

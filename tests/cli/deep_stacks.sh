@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Callchains of 8,000 frames: what is printed of them is right, takes the memory that pstat-report(1) says and
 # no more, and needs no deep stack of pstat's own.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # make demo: the commands of its recipe, as make prints them, run here with the program that is tested.
 . "${0%/*}/../lib.sh"
 

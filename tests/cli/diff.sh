@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat diff` by itself: verdicts, order, rules, several recordings a side, rates, formats, and recordings that don't fit
 # each other. Numbers beside perf's are diff_vs_perf.sh; the statistics are tests/unit/test_significance.c.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Rows of `pstat diff` beside those of `perf diff`.
 
 	diff_rows.py same PSTAT FILE... OPTION...    same rows with the same numbers; prints "ok" or what differs

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat diff` and `perf diff` of the same recordings give the same numbers for each row: baseline, value, formula and
 # periods, by every way to compute, sort and filter. What pstat has besides is left out by diff_rows.py.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """For disk_cache.sh: entries of the cache of names, see src/sym/names_cache.h.
 
   whole FILE...              each has the checksum that it says

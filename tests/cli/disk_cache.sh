@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The cache of names: what is printed is the same with it as without, whatever is in it, whoever writes to it. Entries
 # with another name in them show that it is used.
 #

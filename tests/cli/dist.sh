@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # make dist: the files that git has, and the same bytes each time, also from a tree that was unpacked from them.
 #
 # run: once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """dwarf_bomb.py make FILE SECTION MIBS: turns a debug section of an ELF file (64 bits, this machine's byte order) into a
 packed one that unpacks to so many MiB of zeros; make_gnu: packed in GNU's old way, which its name says. dwarf_bomb.py
 peak COMMAND...: runs it and prints the MiB that it had at most; its exit status is the command's."""

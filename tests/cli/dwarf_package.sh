@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Split DWARF in a package (.dwp) beside the program: what is told is what is told with the .dwo files. What lies in its
 # place and is none is passed over: a pipe, which would wait for ever, a cut or damaged package.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A table, or a list of samples, that filters leave empty says which of them it was, and what there is instead.
 #
 # run: once

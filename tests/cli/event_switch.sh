@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # --switch-on and --switch-off: what lies between two events, as perf has it, and of a program that knows what
 # it does: it forks three times and writes before, between and after.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat evlist beside perf evlist, on recordings of either.
 #
 # run: once

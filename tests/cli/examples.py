@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The examples of README and of the manual pages, for examples.sh.
 
 examples.py list FILE FOLDER          each example becomes FOLDER/NNN/ with four files: command, expected (what

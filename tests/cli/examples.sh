@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Every example in README and in the manual pages is run, and prints what stands below it there, but for
 # the numbers. What an example needs is said beside it (see examples.py); one that counts and says
 # nothing needs to be allowed to count in the kernel.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Who may write to the folder of an output exchanges the file while it is written: what stands there then is neither
 # written to nor given other rights, and gets nothing of what was found out.
 #

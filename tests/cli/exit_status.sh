@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Whose exit status pstat ends with.
 . "${0%/*}/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What is in a profile of the Firefox profiler, as its processed format (version 57) has it.
 
 export_firefox.py check FILE      all columns are as long as their tables say, all indexes are in range; samples in all

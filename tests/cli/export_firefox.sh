@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat report --firefox`: what is in it is valid as the profiler's processed format has it, and its samples, stacks and
 # threads are those of `report`, whatever was recorded.
 #

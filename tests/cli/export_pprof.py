@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What is in a profile.proto, by a decoder of its own.
 
 export_pprof.py check FILE           its tables are whole: each id, each text, all lengths; one line of sums

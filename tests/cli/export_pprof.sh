@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat report --pprof`: its sums and stacks are those of `report`, whatever was recorded; and go's pprof, where it is
 # (golang-go, not in `make deps`), says the same.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What `pstat export` has written, as lines (FILE.jsonl, FILE.jsonl.gz) or as a database (FILE.db).
 
 export_rows.py check FILE         all is as pstat-export(1) says; samples and period of each event, on one line

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat export`: its lines and its database have the samples, sums and stacks of `report`, whatever was recorded; and
 # the database answers what its views ask.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Readers of what pstat exporter writes, for exporter.sh.
 
 exporter.py get URL [ACCEPT]    prints the page, after a line with its content type

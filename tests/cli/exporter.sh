@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat exporter: metrics over HTTP and in files, to those who read them: Prometheus' own checker, its server,
 # node_exporter and the parser of Python's client, where they are installed. What needs a certain kernel or client is
 # in tests/unit/test_exporter.c and test_http.c.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """fault_injection.py PSTAT WORKLOAD KIND EVERY: pstat records a program that knows how often it faults (WORKLOAD pages:50); one
 after the other each system call of the recorder (every EVERY-th of them) is made to fail by strace, with the error
 that is likely for it. Whatever fails: pstat ends by itself, soon, by no signal; where its status is not 0 it has

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Each system call of the recorder fails, one in a run: nothing is lost without a word. Here it is every 37th
 # of them; FAULTS_EVERY=1 (make check-long) tries all.
 #

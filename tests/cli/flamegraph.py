@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What is in a flame graph, read as a browser reads it.
 
 flamegraph.py folded PAGE      its stacks as lines of `report --folded`, sorted

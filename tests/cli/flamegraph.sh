@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat report --flamegraph`: its numbers are those of `report --folded`, stack for stack; names are never markup; and
 # a browser, where there is one without a screen (chromium, not in `make deps`), does what a user would with it.
 #

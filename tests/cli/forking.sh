@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A group on a process whose threads fork all the time: no member and no thread is lost. What happens
 # between the opening of leader and member is chance, so it is tried often; unit/test_group_cells has each case for sure.
 . "${0%/*}/../lib.sh"

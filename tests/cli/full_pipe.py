@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """full_pipe.py nonblocking|blocking|unread PSTAT ARGUMENT...: pstat with a standard error that is a full pipe.
 
 Nobody reads before the command has ended and pstat has seen that (its process is gone). Then all is read, and what

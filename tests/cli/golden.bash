@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # For golden*.sh: what a command says about a recording, byte for byte. GOLDEN_UPDATE=1 writes those expected
 # outputs that are not there yet.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"

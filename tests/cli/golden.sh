@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The golden recordings (tests/golden, made by make_recordings.c): what report and script say about them,
 # byte for byte, by the lines of tests/golden/cases.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Golden recordings of an arm64 machine (tests/golden/arm64): reading them, and unwinding the stacks in them, is
 # the same on any machine. They were recorded in the emulated machine of the lab and read by perf there
 # (tests/lab/guest/report.sh, tests/lab/reports.sh). To make them anew, from the top of the tree:

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Who may sample the kernel but not see where its functions are is told so, once when recording and once when
 # reading, with the share of the samples and what to do. Users without rights stand for kptr_restrict here: the
 # machine's own setting is not touched.

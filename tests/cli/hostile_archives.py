@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Archives that somebody made to do harm, for archive.sh.
 
 hostile_archives.py FOLDER PROGRAM BUILD-ID     FOLDER/NAME.tar.bz2 for each of the cases below. PROGRAM has that

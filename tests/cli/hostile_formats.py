@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """hostile_formats.py PSTAT RECORDING: whole recordings whose first format has another text behind "print fmt: ",
 through `pstat script` and `pstat report -s trace`. Each line: the text, then what both made of it, which is
 known. What is not understood is shown field by field."""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """hostile_text.py printable|json|json_lines|separated|folded FILE: is this what a terminal, or a parser, may
 get? Exit 1 with the first line that is not."""
 import csv

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # hotspot, a viewer of perf.data files, opens pstat's: its parser is run as the viewer runs it.
 #
 # run: once

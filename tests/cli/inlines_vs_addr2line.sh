@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Inlined functions and lines beside llvm-addr2line -i, for the sampled addresses of a program: the functions, the lines
 # of calls, and how many there are. Each way that debug information can be packed is a program. That of binutils is no
 # judge: it calls the innermost function by the name of the outermost one, and finds none in what clang makes.

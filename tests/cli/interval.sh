@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # -I: intervals, their sum, their number and their clock. Times themselves are not compared.
 #
 # run: once

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Code made at run time without frame pointers, whose compiler has put its unwind tables and lines into a dump: stacks
 # are unwound through it while they are recorded, and by report; each instruction has its line. The work is "jit tree"
 # of tests/work/jit.c, which knows its own tree of calls: 20 page faults below each function.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Reads lines; exit 1 if one is not a JSON object by itself, has a key twice, or if there is none."""
 import json
 import sys

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat kallsyms and pstat check: perf's lines, and an exit status that says something.
 #
 # run: once

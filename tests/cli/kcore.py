@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """kcore.py FOLDER [--here] [--moved BYTES] [--modules NAME=ADDRESS,...] [--cut BYTES]: FOLDER/proc/kcore with kallsyms and
 modules, and FOLDER/sys/kernel/notes, as Linux has them: a kernel of a few pages with the build-id 0102..14, or with
 --here one with this machine's build-id and list, whose code is nops."""

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat buildid-cache -k: copies of a kernel's own code, beside perf's; the kernel is one of a few made pages, since the real
 # one's /proc/kcore is for root alone and on some machines not there.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """killed.py PSTAT PERF FIRST PAGES AT_LEAST FILE...: is all there that a killed recorder had written?
 
 It was recording `exact marks`, whose first page is at FIRST ("" where it was killed before that was told), with PAGES

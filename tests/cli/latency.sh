@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # record --latency and report --latency: a program that runs alone and then in two threads. What its rows have of
 # wall-clock time is worked out here from the recording's own records, and is the same whatever else the machine does.
 #

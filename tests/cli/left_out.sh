@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A pstat without what can be left out of it: the stand-ins compile without a warning, and each command that misses
 # something says so in one line and goes on as well as it can.
 #

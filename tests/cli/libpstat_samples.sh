@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Samples, and counts without system calls, through libpstat, as another program takes them.
 . "${0%/*}/../lib.sh"
 

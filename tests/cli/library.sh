@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # libpstat as other programs use it: the examples, what happens without memory, what a fork leaves.
 . "${0%/*}/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat list on a terminal: by source, each reason said once, lines that fit; near names for what there is not. In a
 # pipe: a line for each event, as before.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Stacks that are unwound while they are recorded (--call-graph dwarf): the chains in the file are those that report
 # makes of the same stacks, and the true ones; perf reads them; each has its end told.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """map_again.py FILE: opens it, says so by a file "ready", and, when there is a file "go", makes one "sign", maps the
 open file as a program is, makes "mapped" and waits for "stop". Nothing of that asks FILE's file system."""
 import mmap

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Inlined functions and lines of kernel modules, which nobody has linked: a recording of a module that was never
 # loaded here, with a file of it below --symfs: as it is, packed, stripped with its debug file, of another build.
 #

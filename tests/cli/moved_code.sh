@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Code that a program copied into memory without a file is still the file's: its names, and unwinding through it.
 #
 # run: once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """newer_recording.py FILE SHAPE: writes, as a pipe has it, what newer recorders write and this machine's may not.
 
 SHAPE  raw      perf 6.16 and later, --off-cpu: samples of cpu-clock, and of offcpu-time, whose task, time and chain are

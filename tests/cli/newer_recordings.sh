@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Recordings of newer perfs than the machine's, written by hand: see newer_recording.py. What they must show is what
 # perf 7.2 shows of them.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Without a command, a task or CPUs, record and stat are about the whole system, as with perf.
 . "${0%/*}/../lib.sh"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """odd_recording.py FILE SHAPE: writes a recording by hand that is valid and unlike what anybody records.
 
 SHAPE  threads  10,000 threads, one sample each, without chains

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Older kernels, played by work/old_kernel: what they refuse costs no more than what pstat-kernels(7) says.
 #
 # run: once

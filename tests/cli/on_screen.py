@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """on_screen.py COLUMNS DESCRIPTORS COMMAND...: runs the command with these descriptors (12: standard output and
 error) on a terminal of that width and 24 lines; what it writes there goes to standard output at once, without
 carriage returns. Ends with the command's exit status."""

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What pstat asks of the kernel is what perf asks on the same command line: both under strace, each
 # perf_event_open in a normal form.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The command line: subcommands, ways to write options, help, and every contradiction.
 #
 # rights: test_default_events test_as_perf test_default_events_of_cpus test_not_there

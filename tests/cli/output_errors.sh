@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Where reports go, and what happens where they can't be written.
 #
 # rights: test_places_that_cannot_be_opened test_notes

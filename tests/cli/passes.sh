@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # --passes: where it makes no sense; and runs of a command whose truth is known, with more breakpoints than a
 # machine has.
 #

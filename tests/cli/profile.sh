@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat profile: stacks of programs that know their own, counted to the sample; how it ends; what it prints.
 #
 # rights: test_two_thirds test_counts test_without_rights test_ends

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat profile --engine bpf: samples that are counted in the kernel are those that rings bring; those that are lost
 # are counted; where BPF is refused, rings are taken, and that is said.
 #

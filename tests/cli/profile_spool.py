@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What is wrong with a spool: a line for each file that has no line in the index, each line that has no file, and each
 that says something else than its file. Lines without a number of samples are of writers that were killed."""
 import contextlib

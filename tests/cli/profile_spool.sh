@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat profile --spool: files of intervals and an index, whole at any moment, whose numbers are those of the files; how
 # it ends, and what it does where nothing can be written. What stays and what goes: tests/unit/test_spool_folder.c.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """pty_screen.py LINES COLUMNS STEP... -- COMMAND...: runs the command on a terminal of that size and does the steps, one
 after the other. A step is an argument:
 

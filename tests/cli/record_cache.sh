@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What pstat record puts into the build-id cache, so that names stay when files go: programs that were deleted, rebuilt,
 # or ran in a container that is gone have their names, also in perf report, and never those of another program. What
 # can't be kept is told, and is no failure.

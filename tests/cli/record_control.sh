@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # --control, -D, SIGUSR2: who says when is recorded, and what is kept.
 #
 # run: once

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A CPU that goes offline while it is recorded, and comes back.
 # run: alone
 # run: once

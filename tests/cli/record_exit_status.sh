@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # How pstat record ends: with the command's status, by a signal, or because it cannot do its work.
 #
 # run: once

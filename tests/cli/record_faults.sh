@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Whatever goes wrong while recording: what was recorded until then can be read by pstat and by perf, and
 # what is missing is a number.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A recorder that is killed has lost nothing that it had written: plain, packed, with several files. Here it is killed in
 # the middle of its work and when nothing more comes; tests/long/record_kills.sh kills it at RECORD_KILLS random moments.
 #

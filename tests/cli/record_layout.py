@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """record_layout.py FILE...: what other programs than perf need of a recording, checked from its bytes alone.
 Prints what is missing; nothing when all is there.
 

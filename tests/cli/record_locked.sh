@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Rings of a user without rights share a budget of locked memory: less than was asked for is said, and recorded with.
 #
 # run: alone

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """record_multiples.py FILE...: each record of a recording, in a file or from a pipe, as it lies there.
 Prints those whose size is not a multiple of 8, which perf 7 refuses, and where nothing more can be read; then the types
 that were seen, and BUILD_ID entries of a file's features as type 67.

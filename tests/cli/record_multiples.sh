@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Every record that is written is a multiple of 8 bytes long, in each way of recording: perf 7 refuses a stream
 # with others ("event size 100 is not 8-byte aligned").
 #

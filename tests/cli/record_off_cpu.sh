@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Time off the CPU, of a program that knows how long it has waited: at least what it slept, at most what passed around
 # its calls.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What recorders opened, from strace -f -v -e trace=perf_event_open,ioctl.
 
     record_opens.py opened|refused TRACE...

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What pstat record asks of the kernel is what perf record asks on the same command line, attr by attr and
 # place by place. The differences on purpose stand in record_opens.py.
 . "${0%/*}/../lib.sh"

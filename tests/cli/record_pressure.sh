@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Buffers that are too small for what comes while the reader of a pipe stands still: first stacks are cut, then
 # samples are dropped, and no record of a task is; each is counted, and told in the recording.
 #

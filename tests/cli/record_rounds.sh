@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The marks between the rounds of a recording are true: whoever replays it hands out what is older than the mark before
 # the last one, so nothing behind that may be older. Snapshots of overwrite rings are older than what was taken
 # meanwhile of others.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Files of --switch-output: each can be read without the others. It names the tasks and the code of all its samples,
 # whenever they began and whatever they mapped before, and says of itself only what it has.
 #

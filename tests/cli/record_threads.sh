@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # One recording of each shape that the recorder's threads come in. With SANITIZE=thread (make check-threads) a race
 # between them ends it with a report.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A recording of work that knows what it does: pstat says how many samples, the file has so many, perf and
 # pstat read the same records out of it, and each sample is where the work was.
 #

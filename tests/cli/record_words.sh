@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What options of pstat record do to the file and to the closing lines. Work is counted, not timed: each of
 # these faults is a sample.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # For record_*.sh: what a recording holds, and what pstat said of it.
 . "${BASH_SOURCE[0]%/*}/../lib.sh"
 

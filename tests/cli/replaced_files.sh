@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A path that is another file's while it is recorded: both files' samples are told apart, and what can't be named for
 # sure is told. By real recordings: a program runs, another takes its path, and runs.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Each sort key and field of `pstat report` on a recording whose truth is known from its text: the golden
 # recordings (tests/golden/golden_*.c says what is in each sample), and programs that know what they do.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Names of processes that still live, in containers and out of them: programs below their own root, maps and
 # dumps of code made at run time under the pid that the process has in its namespace, beside perf where it can;
 # and what a hostile process puts there. The work is tests/work/jit.c, whose code is known: jit_two_thirds and

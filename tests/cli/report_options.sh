@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The options of `pstat report` beside the keys (report_keys.sh) and what is compared with perf
 # (report_vs_perf.sh): what each shows of a recording that is known (tests/golden), and what words it refuses.
 #

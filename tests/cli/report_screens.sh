@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Reports on terminals of some width (a pseudo terminal): tables and trees of a recording with long names of C++
 # fit, and the same in a file is whole. The screens lie beside the recording, in tests/golden.
 #

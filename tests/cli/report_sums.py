@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What `pstat report -j` says, from standard input, for tests of what is exported.
 
 report_sums.py totals      samples and period that are shown of each event that has samples, on one line

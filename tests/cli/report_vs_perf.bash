@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # For report_vs_perf*.sh: both reports of a recording beside each other (report_vs_perf.py).
 . "${BASH_SOURCE[0]%/*}/beside_perf.bash"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`perf report --stdio` and `pstat report --stdio` of one recording, for report_vs_perf*.sh.
 
 report_vs_perf.py same FILE OPTIONS...    both print the same text with each of the OPTIONS (one argument

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat report` and `perf report` on the same recordings print the same text: samples, periods, percentages,
 # names and chains. What pstat does otherwise by intent is listed in report_vs_perf.py. And of programs that
 # know what they do, the report says what they did.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat report` and `perf report` of the same recordings, as in report_vs_perf.sh: of many programs, of the
 # whole machine, of events that know what they counted, of several events, and in other layouts.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # For tests that press keys and read the screen: pstat on a pseudo terminal, driven by pty_screen.py (which says what
 # steps there are).
 . "${BASH_SOURCE[0]%/*}/../lib.sh"

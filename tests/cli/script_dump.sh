@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The raw dump of recordings: pstat lists the records that perf lists, each at its place.
 #
 # run: once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Reads the text of `pstat script` and `perf script` as the tools behind flame graphs do, for script_folds.sh.
 
 script_folds.py fold                 stdin: a script's text; stdout: folded stacks, sorted: "comm;outer;inner N"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The text of `pstat script` for the tools that fold stacks (stackcollapse-perf.pl, inferno and their like):
 # read their way (script_folds.py), it gives the stacks that perf's text gives, and those of `report --folded`.
 # And `script -j` says what the text says.

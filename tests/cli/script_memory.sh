@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The memory of `pstat script` (MEMORY in its manual page): what may be asked of the system is limited, far below
 # what it takes to remember every address of a recording whose addresses come once each.
 #

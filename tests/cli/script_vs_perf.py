@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """`perf script` and `pstat script` of one recording, for script_vs_perf.sh.
 
 script_vs_perf.py FILE OPTIONS...    both print the same lines with each of the OPTIONS (one argument each,

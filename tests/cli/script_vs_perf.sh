@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # `pstat script` and `perf script` on the same recordings print the same lines, blank for blank: fields,
 # frames, filters, records between the samples. What pstat does otherwise by intent is listed in
 # script_vs_perf.py. And where a program knows what it does, the lines say it.

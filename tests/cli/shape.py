@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """shape.py FILE... -- EVENT...: each FILE.shape is stat's output without what differs from run to run.
 
 The names of the files end in .text, .csv (with | between fields) or .json.

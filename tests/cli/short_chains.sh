@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Callchains by frame pointers through code that has none: record, report, script and the flame page say how many do not
 # reach the start of their program or thread, with the same words and number; and nothing where all do.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """speedscope, as a page that opens one file and shows its table.
 
 speedscope_opens.py put APP FILE FOLDER    the page in FOLDER, of the package in APP

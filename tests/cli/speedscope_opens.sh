@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # speedscope itself opens what `report --speedscope` and `--pprof` write, in a browser without a screen, and its table has
 # the numbers of report. It is looked for in $SPEEDSCOPE or where `npm install -g speedscope` puts it; neither it nor the
 # browser is in `make deps`. (Of Firefox's formats it knows only the one that is older than the profiler's.)

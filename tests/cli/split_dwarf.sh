@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Split DWARF (-gsplit-dwarf): names and places of inlined calls lie in .dwo files, the names of source files in the
 # program. What is told of a program built so is what is told of the same program with all in one file.
 #

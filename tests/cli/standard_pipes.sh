@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A pipe on standard input or output stands in front of ./perf.data where no -i and no -o is given, as for perf.
 #
 # run: once

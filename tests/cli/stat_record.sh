@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Counts in a file: pstat stat record and pstat stat report, each also with perf at the other end. What is
 # recorded is what was printed, so every comparison is exact.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The static file (make static), copied alone into an empty root, where it counts, records, reports, annotates, draws and
 # compares as anywhere. What it misses there (/proc, /sys, /dev/null, /etc/passwd) it names.
 #

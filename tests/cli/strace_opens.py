@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """strace -v -e trace=perf_event_open on stdin -> one normal line per call, sorted, on stdout.
 
 Left out is what differs without a meaning for a count: pids, descriptor numbers, sample_type, the attr's

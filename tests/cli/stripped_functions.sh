@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Functions of stripped programs: the same recording is read with the file that has the names and with its
 # stripped copy (which has the same build-id). Row by row the numbers must be the same.
 #

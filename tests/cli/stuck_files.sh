@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Program files on a file system whose program takes requests and does not answer them, as FUSE's may: who records or
 # reads ends all the same, and says which files did not come. What answers is read as ever.
 #

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """What symbols_in_file.sh does to recordings: feature 201 (SYMBOLS) taken out, or made wrong.
 
 usage: symbols_in_file.py size|without|cut|version|count|packing FROM [TO]"""

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Recordings with symbols in the file, read where no file of theirs is: each table is the one that the same recording
 # without them gives at home.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What a recording holds, from its bytes alone: a file that was finished, one whose recorder was killed, or a pipe.
 
   taken.py FILE...      a line for each kind of record, `KIND NUMBER`, and: cut (samples with registers whose stack has

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat top: its tables are those of record and report of the same samples; how it ends; what it forgets.
 #
 # Who is sampled waits until all that sample it have begun, and shown an empty table; with -d 3600 the next one is the

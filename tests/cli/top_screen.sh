@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat top on a terminal: the browser, whose table comes anew while its process runs. pty_screen.py reads the screen.
 #
 # run: once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """tracepoints_vs_perf.py OURS THEIRS: lines of `script -F event,trace` by pstat and by perf, of one recording with
 nine samples of every tracepoint of this kernel. Each text must be the same but where perf is wrong, for one of
 the reasons below."""

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The text of every tracepoint of this kernel, beside perf's: a recording with samples of all of them is made, with
 # bytes of three kinds. Where perf is wrong, tracepoints_vs_perf.py says why.
 #

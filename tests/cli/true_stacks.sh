@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Programs of many kinds that are run step by step (tests/unit/test_unwind_steps.c): each complete chain is the true
 # stack, whatever linked them. And three unwinders beside one another on one recording.
 #

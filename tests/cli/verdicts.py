@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """For tools that compare what perf and pstat print of one recording, option set by option set.
 
 For each of the option sets (one argument each, split at blanks) a line on stdout: `ok` or the path of a file with the

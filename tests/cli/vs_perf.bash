@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # For vs_perf_*.sh: perf and pstat on the same work, which knows what it does (tests/work/exact.c).
 #
 # Everything runs under setarch -R: addresses, and with them page faults, are the same in each run.

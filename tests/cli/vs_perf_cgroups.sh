@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What is counted for a cgroup, and the column with its name.
 #
 # run: alone

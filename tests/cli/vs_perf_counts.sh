@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What is counted: the same as perf, and the same as the work's own truth.
 . "${0%/*}/vs_perf.bash"
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The same rows, separators, keys, titles and columns as perf in each mode and format, with the same
 # counts where the work knows them.
 . "${0%/*}/vs_perf.bash"

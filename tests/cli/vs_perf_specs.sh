@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The event language at the command line: what must be taken is taken, what must be refused is refused
 # with the place in the text; perf says the same, but where a line says why not.
 . "${0%/*}/vs_perf.bash"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Who is counted: commands with children and threads, running processes and threads, CPUs.
 . "${0%/*}/vs_perf.bash"
 

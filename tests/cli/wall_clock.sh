@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # --time with times of day, of a recording that knows the time of day: pstat's by itself, perf's with -k.
 #
 # run: once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counts a loop: what this thread does in N rounds, and in twice as many. The difference is what N rounds cost,
  * without what enabling and reading cost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counts a loop twice, by read(2) and without a system call: what N rounds cost is the difference between 2N and N, so
  * that what reading costs is not in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A group, counted at the same times or not at all, and beside it what this machine may not have: each event with its
  * value, or with the reason why there is none and what to do about it.

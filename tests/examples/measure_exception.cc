@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * An exception that leaves a measured function: what was open for the measurement is closed, and counters that were
  * open before are disabled.

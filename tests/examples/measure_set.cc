@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Measures a function with a ready-made set of events, and prints the values as JSON. In C++.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A profiler: where this program, or another process, spends its time, function by function.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How good is scaling here? The same loop is counted by one event alone, which is the truth, and by many copies of
  * the event, more than there are counters: they take turns, and what is printed of them is extrapolated.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tracepoint with filters: the same event three times, counted together. One has its filter from the beginning, one
  * gets it when it is open, one has none. Needs the rights to read tracefs, as root has them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who writes a variable? A breakpoint of the CPU watches it, and each write is a sample with the place of the
  * instruction behind it. Nothing of the program is changed, and nothing is missed: the count says so.

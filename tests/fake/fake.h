@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fake: a kernel that a script plays, so that hardware events, fallbacks and errors are tested on any
  * machine. pstat-fake is pstat with this behind the seam (struct sys_ops); everything above is real.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The calls: perf_event_open, ioctl, read, close and rlimit, played by the script and written to the
  * log. A descriptor is a real one (of /dev/null), so that whatever else is done with it behaves.

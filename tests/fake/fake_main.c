@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * pstat-fake: pstat's own main program on the scripted kernel.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The script: lines become rules and settings, and a call is held against the rules in order.
  */

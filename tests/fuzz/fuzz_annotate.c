@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_annotate: any bytes as code of each machine, with samples anywhere in it, through all that makes lines of it:
  * the disassembler, jumps, rows, sums, text. The claim: no crash, no sanitizer report, no endless loop; every byte is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_archive: any bytes as an archive, unpacked into a folder of its own: files into a cache there, and recordings
  * beside it. The claim: no crash, no sanitizer report, no endless loop, memory and disk bounded; what is counted as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_data: any bytes as a recording, read as a file and as a pipe, with everything that prints it. The
  * claim: no crash, no sanitizer report, no endless loop; memory bounded by the input's size.

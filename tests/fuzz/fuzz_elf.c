@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_elf: any bytes as an ELF file, through all that reads symbols from one: sections, segments, .symtab and
  * .dynsym, PLT names, the packed .gnu_debugdata, the bounds of functions, the debug link; and as a file on disk

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_names_cache: any bytes as an entry of the cache of names, see sym/names_cache.h: as it is; as what is behind a
  * head and key that are right; and with sizes that are right as well, so that what lies behind them is reached (the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_package: any bytes as the index of a .dwp file and as the sections that it is of. The claim: no crash, no
  * sanitizer report, no endless loop; a unit's part of a section lies in the section.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_perf_map: any bytes as each of the texts and dumps that name code: perf-PID.map, jit-PID.dump,
  * kallsyms. The claim: no crash, no sanitizer report, no endless loop; memory bounded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_report: any bytes as a recording, through everything that `pstat report` and `pstat script` do with it:
  * replay, names, histograms, chains, and each text that they print. The claim: no crash, no sanitizer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_rows: any bytes as .eh_frame and as .debug_frame, for either architecture, made into rows; expressions in
  * them are computed. What was made is kept as bytes, and these are changed, as a file of the user's may be. The claim:

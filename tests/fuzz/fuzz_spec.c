@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The event language under hostile text: whatever comes, it parses or it is refused with a message,
  * and the list that comes out is sound. The machine has no files: nothing of this one is read.

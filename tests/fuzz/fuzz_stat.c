@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_stat: any bytes as recorded counts, through all that `pstat stat report` does with them but print.
  * The claim: no crash, no sanitizer report, no endless loop; memory bounded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_symbols: any bytes as the names that are in a recording itself (feature SYMBOLS). Also as what is in it once it
  * is unpacked, so that what lies behind the packing is reached. The claim: no crash, no sanitizer report, no endless

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz_trace: any bytes as the format of a tracepoint, and, behind its first NUL, as a sample of it. The claim: no
  * crash, no sanitizer report, no endless loop; a text within its bound.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What make_recordings is made of: a recording that is written record by record, the places that its
  * samples are in, and the tables of recordings that the golden_*.c files hand to main().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_elf: the ELF files below symfs/ that the golden recordings' samples are in, and the kernel's names.
  *

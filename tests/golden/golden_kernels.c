@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_kernels: recordings about code of the kernel: its modules, BPF programs, changed text, guests.
  */

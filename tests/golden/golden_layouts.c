@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_layouts: one and the same recording in each layout that a file can have. All of them must give the
  * same report.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_made_here: recordings of which none is kept. One is of the machine that it is made on: every tracepoint of
  * its kernel, with samples whose bytes are made; what pstat and perf make of them is compared

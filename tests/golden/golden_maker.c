@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_maker: one recording, written by the encoder of data/ record by record.
  */

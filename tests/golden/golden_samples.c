@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_samples: recordings about what one sample may carry: branches, memory, counter values, chains.
  */

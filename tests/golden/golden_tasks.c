@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_tasks: recordings about processes, their maps and their names.
  */

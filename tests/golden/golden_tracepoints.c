@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * golden_tracepoints: samples of tracepoints, and TRACING_DATA with their formats: a file within the
  * recording.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * make_recordings FOLDER [NAME]: makes the golden recordings, and the ELF files and kernel names that they are
  * about, anew; with NAME only the recording of that name, which may be one that is of this machine.

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The static file for arm64 on this machine, which emulates its instructions and has no perf events for it (qemu-aarch64):
 # what reads recordings says the same there, byte for byte.
 . "${0%/*}/../cli/golden.bash"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Usage: reports.py PSTAT LAB: what PSTAT on this machine says of the recordings that the guest brought out
 (LAB/out, by guest/report.sh), beside what Debian's perf said of them in the guest, and what the programs
 know of themselves. For tests/lab/reports.sh: a line `ok<TAB>NAME` for each check, the path of a file with

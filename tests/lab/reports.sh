@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Recordings of the guest, reported on this machine, of another architecture, with the guest's files (--symfs):
 # guest/report.sh makes them and has perf read them there, reports.py compares here.
 . "${0%/*}/../lib.sh"

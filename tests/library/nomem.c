@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * No memory, at each place where the library takes some: for every call, the first allocation fails, then the
  * second, and so on until none did. Each time the call has to answer -ENOMEM, no memory and no descriptor may be left

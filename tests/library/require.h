@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * For programs of which each word is a use of the library: it prints "ok", what does not hold and where, or "skip: "
  * and why it cannot be had here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Samples, as another program takes them with libpstat: what the kernel delivers is compared with what this program
  * knows that it did. A watched variable gives a sample for each write, exactly.

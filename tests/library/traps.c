@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Uses of the library in which something used to be lost without a word: see require.h. Samples are of page faults,
  * which are caused one by one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Uses of the library that no example shows. Each is a word: `uses fork` prints "ok", or what does not hold and
  * where; a line that begins with "skip: " where this user or machine cannot have it.

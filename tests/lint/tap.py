@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the lints share: results as TAP, the files of the repository, C without comments and strings.
 
 To add a lint: an executable file here that prints TAP; the runner finds it. One result per rule (or

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A recording of more than 10 GB is reported in the memory of one that is a tenth of that: memory grows with what is
 # distinct in it, not with its length.
 . "${0%/*}/../lib.sh"

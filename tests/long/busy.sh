@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # All tests of the command line on a machine that is busy: four loops for each CPU run beside them. They wait for
 # work done, not for time, so all that is otherwise is how long they take. Again and again for LONG_SECONDS.
 #

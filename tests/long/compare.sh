@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat compare on real runs of this machine: commands that are equal seldom look different, and three percent more
 # work are found. Chance decides both, and the machine's other work; hence not in check.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The table of pstat-accuracy(7): how often the truth lies inside the stated error, with a thousand runs for each row.
 . "${0%/*}/../lib.sh"
 run "$BUILD/tests/unit/test_coverage" table 1000

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Real pairs of recordings of one program: nothing changed, so at most one in twenty may have a row that `pstat diff`
 # calls certain. LONG_PAIRS of them (20), one recording a side; and as many of three recordings a side.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Of processes that run for long: what memory they have, and whether it stays flat under a fork storm. To be sourced
 # behind lib.sh.
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # A recorder of all CPUs at 25 kHz under a fork storm has flat memory for SOAK_S seconds (300).
 #
 # run: alone

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat built with musl's C library by Debian's musl-gcc: without a warning, and it counts, records and draws frame-pointer
 # stacks. The distribution's libraries are glibc's, so it has none of them, and no symbols of ELF files. Takes a minute.
 #

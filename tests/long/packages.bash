@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For tests/long/packages_*.sh: packages are made, and installed in a bare root.
 #
 # They need root, the tools of their kind, and for a bare root debootstrap and a server of Debian's packages, which is one of

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The life of the packages that make deb makes: made, in two folders alike, found right by lintian, installed in a bare
 # root, run, upgraded, removed. Nothing is left of them then. See packages.bash.
 . "${0%/*}/../lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The life of the packages that make rpm makes: made, found right by rpmlint, installed in a bare root, run, upgraded,
 # removed. Nothing is left of them then. See packages.bash.
 . "${0%/*}/../lib.sh"

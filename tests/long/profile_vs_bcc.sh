@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat profile beside bcc's profile, of the same program in the same seconds: the same stacks, and as many samples of
 # each function, within what chance makes of two samplings.
 . "${0%/*}/../lib.sh"

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # What holds of times by the clock, which a busy machine can make wrong.
 #
 # run: alone

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # The recorder killed at 200 random moments of each kind of recording: plain, packed, with several files; and 160 recordings,
 # one after the other in one place, each killed within its first tenth of a second or soon after its first samples.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Recorders that run for long: after LONG_SECONDS they have neither more memory nor more files open than after a
 # tenth of that, and what they wrote can be read to its end.
 . "${0%/*}/../lib.sh"

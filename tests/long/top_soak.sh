@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # pstat top of all CPUs under a fork storm has flat memory for SOAK_S seconds (600), and prints a table each second all
 # the time.
 #

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: MIT
 # Five million mutated formats of this kernel's tracepoints, and 100,000 recordings with such formats.
 . "${0%/*}/../lib.sh"
 need_tracefs

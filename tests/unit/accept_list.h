@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The event specs that perf's users write and that must be understood, whole. In `core` ones,
  * CORE stands for the machine's core PMU.

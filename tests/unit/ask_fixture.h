@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Questions asked in one call: of a recording that is read for one alone, or of a profile that others ask, too. */
 #ifndef ASK_FIXTURE_H
 #define ASK_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers that are fed to an analysis of two commands, for test_compare.c and test_compare_chance.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A small world for test_count.c and test_row*.c: events, counters and targets made by hand, and
  * readings fed into an aggregation one by one. No file, no system call.

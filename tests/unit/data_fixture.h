@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A small recording made by the writer for test_data_*.c, as bytes that a test may then spoil; and reading
  * such bytes back through a memory file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Small ELF files made in memory: sections in the order they are added, symbols and relocations in both
  * classes and both byte orders. What is in them is known because the test wrote it.

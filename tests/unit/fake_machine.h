@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A machine of files: sysfs, procfs and tracefs in a temporary folder, with only the PMUs and
  * tracepoints that a test puts there.

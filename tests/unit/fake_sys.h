@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A kernel to play with: a sys_ops table that records every perf_event_open and answers as a test's
  * function says. File descriptors it hands out begin at 1000; it knows which ones are open.

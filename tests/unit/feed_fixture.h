@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rings that a test fills as the kernel does, and the feed that reads them.
  */

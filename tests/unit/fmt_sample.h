@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hand-made rows and reports for test_fmt_*.c, and a check that shows the whole text on failure.
  * The expected lines in those tests are what perf 6.1 printed for the same counts, but where pstat

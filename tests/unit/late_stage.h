@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stage that replaces samples at random: some at once, most late, by a thread of its own and in any order. What it
  * makes of a sample is up to the test.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * made_fixture.h: an ELF file made by the test, of three functions with their unwind tables, for either
  * architecture: `leaf`, called by `middle`, called by `start`, which nothing called. A thread has it at LOADED.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the tests of opening share: a machine of files, a kernel played by fake_sys.h, events made
  * by hand, and counters_open() on them. Every test ends with all descriptors closed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records as one line each, collected: what synth_tasks and synth_kernel hand over.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recordings made in memory for test_replay_*.c: records are added one by one, then replayed with a handler
  * that writes down what it sees, one line per sample:

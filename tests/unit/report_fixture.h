@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A report on a recording without records, with files, functions, locations and stacks made by hand, so that the
  * truth about what a histogram has to show is known by construction. For test_fold.c and its like.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A recording whose every name is known: process 100 ("prog") runs code without a file, named by a
  * perf-100.map; the kernel's names are in a kallsyms file. Samples are words, outermost caller first:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A session on a recording made in memory, for test_chain.c, test_filters.c and their like: the recordings of
  * replay_fixture.h, whose samples go to a function of the test.

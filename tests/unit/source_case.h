@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * For the tests of event sources: a spec in, its events as lines out, or the message.
  *

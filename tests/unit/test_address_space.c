@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Address spaces against an array with one element per page: whatever is added, cut, filled and shared, each
  * page's map and file offset are those of the array. Snapshots against a writer that goes on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The code of a function: bytes of code to instructions that say where they go, samples to instructions and lines,
  * and functions of sizes that are somebody's choice. The programs are ELF files made here, the recordings of them too:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Samples counted in the kernel. What a cell becomes is tested with cells made by hand; what the kernel counts with
  * page faults, which are as many as a program makes: each is a run of the BPF program, and all runs are in a cell that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Breakpoints: the attr of each form of mem:, what is refused and where, and an exact count of the
  * writes to a variable, where the machine has debug registers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The memory between readers and consumer: a part of it is present at first, and more of it before it is needed;
  * whoever is faster than that gets buffers all the same.

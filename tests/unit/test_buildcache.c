@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The cache of files by build-id: what goes in comes out, in perf's layout; nothing that lies, leads elsewhere or is
  * somebody else's is taken, and what cannot be written leaves nothing. Everything is in a temporary folder.

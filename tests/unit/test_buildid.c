@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Build-ids of mapped files: ELF files made here, byte by byte, below the roots of processes of a
  * machine of files.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Call trees: which frames share a node, sums, the order of siblings, ways without forks. */
 #include "tree_fixture.h"
 

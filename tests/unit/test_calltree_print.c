@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Call trees as text, against what perf 6.1 printed for a recording with these chains (functions x_fn there).
  */

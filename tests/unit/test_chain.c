@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Chains: which addresses are return addresses and in what mode, how many are kept, and that a stack that
  * is remembered is the one that would be found without remembering. What frames become of sampled stacks is

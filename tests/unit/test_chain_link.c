@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The caller that frame pointers miss, put into chains of arm64 from the link register: where the tables of
  * made_fixture.h's file say that it holds the return address, and nowhere else.

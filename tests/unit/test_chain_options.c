@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The texts of -g: words in any order and cut short, numbers, what is refused. */
 #include "fmt/fmt.h"
 

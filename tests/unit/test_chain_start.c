@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Callchains that end too early: which outermost addresses count as the start of a program, and which chains count at
  * all. Files are made_fixture.h's, without names, and the test program itself, with them.

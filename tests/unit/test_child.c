@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The measured command: held until released, exec's errno handed over, reaped with its usage, and
  * gone when its parent is gone. No test waits for a time: a pipe or a wait tells when to look.

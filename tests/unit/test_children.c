@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --children: each entry of a chain counted once per sample, whose part of the chain an entry has, inlined
  * functions, the caller before what it called, and parents.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Code of a kernel, from the /proc/kcore of a machine of files or from copies of it in the cache: where its segments
  * say it is, also when the recording had the kernel elsewhere; and why there is none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text in the columns of a terminal: widths, names cut to a width in the order of what they can spare,
  * sentences broken into lines.

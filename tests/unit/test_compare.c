@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Comparisons of commands: the order of a round, and what is said of numbers that are fed. How often a verdict is
  * wrong, or found, is test_compare_chance.c's.

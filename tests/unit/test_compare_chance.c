@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Equal commands seldom look different, and different ones often do: shown with many comparisons under noise of six
  * kinds. Runs follow each other in time, as those of a machine do, in an order by chance; the numbers are the same in

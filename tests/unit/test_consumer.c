@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The buffers' two sides together: what several producers hand over comes to the sink in order and once, rounds end
  * when all have drained their rings, snapshots end them alone, calls keep their place, and a sink that fails is told

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Readings -> values: totals, intervals, scaling per cell, and every way of not having counted. One event in one row is
  * a table of what is fed and what must come out; repeats, clocks and core types have tests of their own.

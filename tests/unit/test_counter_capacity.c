@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What can be counted at the same time, on a kernel that has two counters and two breakpoints.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counting for real, on work that knows its own truth: this program writes a variable so many
  * times, and touches so many new pages. Needs a hardware breakpoint or two; skipped where there is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How often the truth lies where pstat says that it is: programs of known counts on a kernel whose groups take turns
  * (turns_sim.h), their values scaled and their errors stated as `pstat stat` does it. Claimed are 95 %.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Attrs of every ABI size, as `evlist -v` shows them; ids and names of events; counts by type. */
 #include "data_fixture.h"
 

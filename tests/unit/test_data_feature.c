@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Features: each one's text against what perf 6.1 prints for the same facts, each one read back from its
  * own bytes, and each one cut at every length.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The reader on whole, cut and spoilt files: what can be read is read, the rest is named by its place. */
 #include "data_fixture.h"
 

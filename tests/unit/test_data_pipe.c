@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a pipe's records have to say about the recording, however much it is: ids and names that one record has no
  * room for, and features that no record can have.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One more feature in a finished recording: what was in it stays byte by byte, and where that fails the file is as it
  * was, with nothing beside it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records: one of each type through encode and decode; spoilt ones are refused by name and place; ids that
  * no event has are counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sample fields against bytes written by hand in the order of perf_event_open(2), so that the table is
  * not only checked against itself.

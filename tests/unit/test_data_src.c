@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory words. The expected ones were printed by perf 6.1's script -F data_src for these values; op bits
  * in numbers from PERF_MEM_* of the kernel's header.

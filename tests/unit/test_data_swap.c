@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The other byte order: the fixture's recording is turned into what a big-endian machine would have
  * written, by a table of widths that knows nothing of the code under test, and must read the same.

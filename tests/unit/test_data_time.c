@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The time of a record without decoding it is the time that decoding finds, for each layout of fields.
  */

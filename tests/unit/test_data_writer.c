@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The writer: the previous recording survives, links are not followed, the file is valid after each
  * flush and after failed writes, events and features come back as they went in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packed recordings: 81 as the writer makes it, 83 put together here, records that straddle, bombs. */
 #include "data_fixture.h"
 

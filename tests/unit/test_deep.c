@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Chains of 100,000 frames and trees that fork 2,000 times on one way, printed in every format by a thread with a
  * stack of 128 KiB: nothing that follows the depth of the input recurses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names made readable: C++, Rust (both manglings) and D, with and without parameters, and names that were made
  * to exhaust a demangler, which stay as they are.

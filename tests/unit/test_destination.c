@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Places for results that somebody else prepared: other users are played by giving files away, so most of
  * it needs root. A FIFO's other side is a thread or a child of the test.

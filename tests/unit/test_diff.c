@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Functions with another name on the other side: what a plain name is, and which rows become one. Rules: what they
  * take, and when they are broken.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Differences of whole recordings, made by hand: what each one has of an event, and what it lacks.
  */

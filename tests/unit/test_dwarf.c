@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * DWARF to inlined functions and lines: of this program itself, whose functions say their own lines; and
  * of files made here, for what no compiler writes: other byte orders, modules, code thrown away by the

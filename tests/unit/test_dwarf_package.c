@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The index of a .dwp file: the unit's part of each section, and indexes whose numbers are not to be believed. Whole
  * packages are tests/cli/dwarf_package.sh.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Bounds of functions from .eh_frame: every way to write an address, both classes and byte orders, what is not
  * believed, 3,000 damaged tables; and the symbols that stripped files get by them.

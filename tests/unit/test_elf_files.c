@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The ELF files of a session: each is opened once, descriptors come and go, what was replaced is refused, bytes are
  * read in pages; views of them are mapped where nobody else can change the file.

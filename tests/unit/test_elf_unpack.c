@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What is packed in and around ELF files: modules packed with zstd, gzip and xz, sections packed with zstd and
  * zlib; what is cut, damaged, or would become too much.

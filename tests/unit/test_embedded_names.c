@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The names in a recording itself, from bytes that are made here: whose they are, that those of another file are
  * refused, that what is cut or leads in circles is damage and not a crash.

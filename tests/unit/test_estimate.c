@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How sure a scaled value is: slices, what they know, and the rows that say it. How often it holds is measured in
  * test_coverage.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Text to events on a machine of files: the whole accept list is found, each modifier and name gives
  * the attr that perf_event_open(2) wants, and wrong text is refused with place, reason and hint.

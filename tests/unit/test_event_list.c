@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What options say about the whole list: filters, cgroups, only user or only kernel, copies.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The exporter's sums and what it writes, on a kernel and a machine that the tests play.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Formulas: precedence, names with '-', conditions, what is missing or undefined, hostile text, depth. */
 #include "stat/expr.h"
 #include "util/util.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The doctor's facts, and what is found by opening: free counters, events that count here, and why
  * a counter never ran. Machines are made of files and of a played kernel.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Opening, against a kernel that refuses: every fallback with its note, and a reason for every
  * errno.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files that are cut while they are mapped: what is gone is zeros, and a recording is damaged there. Any other
  * SIGBUS is what it was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Filters: what texts mean, what they take, and what is said about wrong ones. */
 #include "session_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* CSV: separators per line in each mode, quoting, exact digits, summary and --metric-only. */
 #include "fmt_sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON: perf's keys in its order, valid whatever names hold, exact digits, pstat's own keys. */
 #include "fmt_sample.h"
 

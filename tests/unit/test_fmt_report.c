@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The formats of report, from a recording to text: what perf 6.1 prints of the same entries for --stdio, and
  * lines and JSON that hold whatever a name is. The order of the samples changes no text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text: perf's columns, byte by byte, in each mode. What pstat adds to them: test_fmt_text_more.c. */
 #include "fmt_sample.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What pstat adds to perf's text: grouped digits, reasons, marks with their closing lines, colours,
  * safe names, complete --metric-only headers.

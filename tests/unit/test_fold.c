@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Folding cells into entries: what is one entry and what is not, sums, order, filters, limits, groups and
  * hierarchies. Cells are made by hand.

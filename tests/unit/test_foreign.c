@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files that others named: nothing but regular files, nothing of the kernel's, no way out of a root. Each
  * case of a root is asked twice, of openat2(2) and of the walk by hand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The debug information of several files read side by side: what is answered afterwards is what is answered without,
  * address by address, also of files that are cut or gone; and it has been read, which is what it is for.

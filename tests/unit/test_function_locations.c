@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A profile that keeps functions, not addresses: all addresses of a function are one location, also behind a
  * compaction, which gives those that are left new numbers while their addresses stay known.

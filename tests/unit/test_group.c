@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Groups where one PMU is not enough: hybrid machines, PMUs that exist several times, two PMUs in
  * one pair of braces. A note says where what was written as one group had to be split.

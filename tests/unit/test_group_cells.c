@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A group on one CPU and task is what is opened, switched and read at once: against a kernel whose
  * tasks fork meanwhile, whose groups differ from child to parent, and that counts what it is asked.

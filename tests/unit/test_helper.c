@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Helpers: questions and answers, with a file beside them; one that works or gives signs of life is told from one that
  * waits, so that a busy machine is not taken for a file system that does not answer.

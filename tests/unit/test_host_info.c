@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The header's features from a machine of files: two sockets, a CPU that is offline, two nodes. Shown as
  * the header prints them, so that the text is what a user would see.

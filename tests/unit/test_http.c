@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The exporter's HTTP server, over socket pairs and a clock that the tests move: nothing here waits for a time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernel's list of symbols: which lines count, modules, names of one address, hidden addresses. */
 #include "sym/kallsyms.h"
 

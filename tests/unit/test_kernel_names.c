@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of kernel and modules on a machine of files: which list is believed, what a kernel that lies elsewhere
  * needs, and which reason is given where there are no names.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Wall-clock time: how many threads ran when a sample was taken, as SWITCH and EXIT records tell, and what parts of
  * the time rows have by it. The shares are known, for the records are made here.

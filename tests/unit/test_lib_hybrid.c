@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libpstat on a machine with two types of cores, and a scripted kernel: what is scaled by what, and what is not.
  */

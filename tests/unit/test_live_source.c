@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A recording that is read while it is taken gives what a file with the same records gives, to a replay and to a
  * profile; what waits is bounded; who is slow, gives up or ends early keeps nobody waiting.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Distinct locations: what makes two of them one, and how they are said. */
 #include "profile/profile.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Where a mapped file is looked for, in which order; and what says that an open file is the one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Memory that is locked as far as RLIMIT_MEMLOCK allows, and present when that is asked for: with less room, with
  * none, beside what is locked already, for a privileged user, and on a kernel that cannot make pages present by itself.

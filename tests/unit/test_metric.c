@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Metrics: which stand beside which event, their values, what makes them invalid or mixed. */
 #include "stat/metric.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* -M: names, groups and patterns to metrics, and metrics to events in weak groups. */
 #include "stat/metric.h"
 #include "fake_machine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which mounts may not answer, by lines of mountinfo as kernels write them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Entries of the cache of names: each byte of the head, key and contents is checked; contents that are damaged all the
  * same are refused or in bounds. And the other files that an answer came from: it holds while each is what it was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The stage that joins switches: each wait is as long as its two SWITCH records say, to the nanosecond, in whatever
  * order rings are emptied; what cannot be joined is counted.

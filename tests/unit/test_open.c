@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Opening, against a kernel played by the test: the exact attributes and groups that reach
  * perf_event_open.

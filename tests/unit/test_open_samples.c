@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Opening for samples: one cell per task and CPU, attrs as they come, events for tracking that wait for
  * nothing, ids, and the losses that reading tells; on kernels that know of losses and on those that don't.

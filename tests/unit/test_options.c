@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The option parser: every way to write an option, every way to get it wrong, and -h. */
 #include <limits.h>
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The plan of --passes, on units that are numbers: which event is counted in which run of the command.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of code made at run time: perf maps and jitdump files, whose they must be, what counts as a line, and
  * that of ranges that lie over one another the latest is named: compared with painting them one by one; and

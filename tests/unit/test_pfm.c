@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * libpfm4 names: codes of PMUs that this machine need not have, attributes, the syntax of
  * --pfm-events, near misses, and that the library's environment variable does not stay behind.

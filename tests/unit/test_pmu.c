@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * PMUs out of sysfs: which PMUs a word means, where a term's bits go, what an alias
  * brings, and that nothing is read that the words do not need. The machines are trees of files.

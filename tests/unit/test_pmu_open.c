@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * From the text of an event to its system calls, on machines of files and a kernel that is played: what a
  * PMU says about its CPUs and codes decides where, how and whether its events are opened.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kprobe/ and uprobe/: terms to attr on a tree of files, functions found in ELF files, good and
  * bad, and, where the machine has uprobes, the exact number of calls of a function of this program.

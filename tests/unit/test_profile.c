@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pass over a recording: each sample is in one cell of its event, filters leave the totals whole or
  * not as perf has it, branches are cells of their own; and what is said at the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Cells: one per combination of the facts that are kept; sums stay whole. */
 #include "hist/hist.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Every record type and every field of a sample, from the bytes of a ring to the public struct: each field has a
  * value of its own, so that none can stand in the place of another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One profile, many questions: what table_make says of a profile that was read once, for whatever may come, is what a
  * report says that reads the recording for this question alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reading: single and group layouts, closed cells, short reads, interrupted reads, lost pins.
  * Each fake read gives values that name their event, so that a shifted value is seen.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Who drains which CPU: by place on a made topology of two packages, three nodes and an offline CPU, by masks,
  * and what is refused of them.

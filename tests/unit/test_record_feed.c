@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records out of rings, in memory that the test owns: around the end, in turn, given back, and bytes that no kernel
  * writes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recordings of a real command that ask for user callchains that come later, on a kernel that takes the two bits, and
  * on one that does not know them: the file says what was opened, and old kernels were asked once.

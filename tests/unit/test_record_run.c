@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recordings of real commands with more than the file behind the consumer: a report that is asked for while it goes
  * on, a stage that replaces samples late, a sink that fails. What each of them was told is what is in the file and

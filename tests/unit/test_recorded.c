@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Records of counts -> cells -> a replay: what `pstat stat report` does, without a file. */
 #include "data/data.h"
 #include "stat/stat.h"

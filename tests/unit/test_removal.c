@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counters that the kernel took away at an exec: enabled times beside CPU times, both of a kernel that is played.
  * What is compared, what is allowed for, and what the readings then say.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Samples whose user frames come in a later record: they get them, by thread and cookie, and those that wait in
  * vain are delivered without.

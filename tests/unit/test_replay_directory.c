@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A directory of files, as perf record --threads makes it: merged by time, each file read to its own end. A file
  * may hold the records of several rings: its rounds are found.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which file a map belongs to: what its name says, when two maps have the same file, and the three ways in
  * which build-ids come.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A replay that is fed without any file: two rings, whose records lie in one buffer that is used again and again,
  * and rounds that the feeder knows of. What a recorder does that looks at what it records.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * report --tasks and --mmaps: the layout, the tree, and that no file can make them loop.
  */

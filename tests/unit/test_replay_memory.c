@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records that wait for their turn are looked at twice: when they are read, and when they are delivered. Of a file that
  * is larger than what it takes to read it, no more than a few MiB are in memory at either time.

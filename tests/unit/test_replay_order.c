@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The queue that puts records in the order of time: what may go at the end of a round, equal times, copies of
  * records that don't stay, and, against a plain stable sort, any order of arrival.

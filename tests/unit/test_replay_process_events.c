@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What happens to processes, as samples see it: names, maps and their changes by fork, exec, exit; the kernel's
  * code; and in which order records take effect.

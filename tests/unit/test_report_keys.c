@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sort keys and fields: which words are understood, and which columns and order they make.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One ring, in memory that the test owns and writes as the kernel does: heads that go back, records that
  * wrap, rings that are overwritten from the top downwards.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reading rings that are plain memory: 256 of them, records that wrap, fairness, buffers that are full, and what is
  * cut, dropped and told when room is short.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The rings of a set: who shares one, how they shrink to the limit of locked memory, and which
  * descriptor tells of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events that share a row or must not: several pmus, core types, cgroups. */
 #include "count_sample.h"
 

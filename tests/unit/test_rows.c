@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows: every aggregation on a made-up machine, their order, what is left out. */
 #include "count_sample.h"
 

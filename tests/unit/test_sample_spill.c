@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of records through a temporary file: what was put in comes out, in its order, whatever its size. */
 #include "profile/sample_spill.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The samples of a recording one by one: what a sink is asked and gets, what it may leave out, that errors end the
  * reading, and that nothing but memory changes when locations are forgotten on the way.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Options -> attr fields: each row is an event text, the options of a recording, and every non-zero
  * attr field that must come out, per event. Compared with what perf 6.1 asks the kernel for: pstat

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Multiplex scaling against long double and exact cases. */
 #include "stat/stat.h"
 

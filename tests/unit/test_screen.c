@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The screen on a terminal that is made up: keys come from a list, one whenever the screen waits for nothing else, and
  * the lines that it shows are kept. Each row of browsings[] is a recording, the question that it is opened with, and

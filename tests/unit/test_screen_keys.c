@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The table of keys: each works in one way only where it works, says what it does, and stands in the manual in the
  * same order with the same words.

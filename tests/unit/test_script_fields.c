@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * -F, and the lines that come of it: samples made here, so each column's content is known. Names of functions and
  * chains are compared with perf's by tests/cli/script_vs_perf.sh.

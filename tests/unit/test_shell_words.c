@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A line as a shell takes it apart: blanks, quotes, backslashes, and what is open at its end. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The signed-rank test: as by trying all signs, as tables have it, and as often wrong as it says, under noise of six
  * kinds.

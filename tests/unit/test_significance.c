@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Differences of rates: Holm's steps; and how often marks and intervals are right, on pairs of recordings that are
  * simulated, from fixed seeds, so that each run sees the same pairs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names that Android's simpleperf has put into a recording, in both of its forms, made here by hand: whose they are,
  * where they lie, that the user's own files come first, and that what is cut or lies is no crash.

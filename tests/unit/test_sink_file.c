@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the file is told ends up in it: round marks, the end at --max-size, files one after another, and no sample
  * uncounted when the disk is full.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Opening, against a kernel played by the test: which CPUs, tasks and cgroups an event is opened
  * on, and the limit of open files.

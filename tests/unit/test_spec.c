@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The syntax alone: what is a word, a pair, a unit, a breakpoint, a vendor event; where each part
  * stands; and, for wrong text, the place under which the caret goes.

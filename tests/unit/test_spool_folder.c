@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A spool folder: how its files are named, what stays and what goes, by clocks and sizes that the test feeds; what
  * ended writers and others have left in it; writers side by side, and a disk that is full.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Callchains cut to their user's or their kernel's side: hand-made samples in user space, in the kernel under user
  * frames, in the kernel alone and without a chain, as each kind of output has them. No sample is left out.

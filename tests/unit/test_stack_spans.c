@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Samples in the order of time as spans, and fewer of them where they would be too many. */
 #include "hist/hist.h"
 

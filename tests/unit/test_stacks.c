@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The prefix tree of stacks, and distinct texts. */
 #include "profile/profile.h"
 #include "util/util.h"

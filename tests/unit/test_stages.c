@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stages that replace samples and finish late, by another thread and in any order: what comes out is every record
  * once, in the order in which it came in, samples as they should be, rounds true; and it is so in a file that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The mean of a series and its deviation; Student's distribution against tables of textbooks and against formulas.
  */

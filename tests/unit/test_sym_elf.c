@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ELF files to symbols: both classes, both byte orders, modules, PLT pieces of x86-64 and arm64, packed
  * symbols, build-ids; and 2,000 damaged files, of which nothing is asked but to end in an answer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which files a dso's names and code are taken from: trees of small ELF files in a temporary folder,
  * each different from what was recorded in one way.

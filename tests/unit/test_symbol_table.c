@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The sorted table of symbols: which name of an address is shown, where symbols end, and which of
  * several that lie in one another an address belongs to. The answers of a large random table are compared

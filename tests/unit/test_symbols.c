@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The front of sym/ on this program's own file, whose functions and their places are known: names, ranges,
  * inlined functions, one object per function; files that are missing or replaced; code made at run time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Synthesized records: from a machine of files, where every byte is known, and from this one, where at
  * least this process is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Targets: lists of tasks and CPUs against a machine of files, and against this one.
  */

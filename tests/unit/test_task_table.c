@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * task_table: fed the records of a recording, it writes what lives. Written, encoded and replayed again, that is the
  * same threads with the same names and maps; and 100,000 processes that came and went leave nothing behind.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What becomes of text from outside in each set of characters: a terminal's, JSON's, XML's.
  */

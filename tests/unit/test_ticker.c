@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The clock of -I does not drift, and what it missed is left out. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The line above top's tables: what is lost in the kernel, what for want of room or time, and what each event is.
  */

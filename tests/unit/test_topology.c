@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Topology: two sockets with a CPU that is offline, a machine without any of it, and this one.
  */

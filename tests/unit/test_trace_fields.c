@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fields of tracepoints: a recording's formats made here, so what they say of a sample's bytes is known. What
  * does not fit its format is refused, and never read beyond its end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Mutated formats of tracepoints, those of this kernel where they can be read: no crash, no sanitizer report, a
  * text within its bound. First the formats by themselves, then whole recordings through report and script.

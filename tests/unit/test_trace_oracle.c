@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The texts of tracepoints beside libtraceevent's: every format of this kernel, with samples made here. The
  * library is the oracle where it is right; where it is not, a row below says why.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a print format makes of a sample: C's arithmetic, the kernel's conversions and helpers, in either byte
  * order; and what is not understood, which is no text at all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tracepoints: names and patterns on a tree of files, each way in which tracefs can be missing,
  * and on the machine itself, where tracefs is mounted: the count of a system call that is made N

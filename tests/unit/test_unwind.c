@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Chains of the test program itself: each function of a nest notes its return address, the innermost takes
  * registers and a copy of the stack, and all unwinders must find exactly what was noted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which debug file the live unwinder takes: trees of small ELF files below the roots of processes of a procfs that
  * is made here, and the paths that are given out for them.

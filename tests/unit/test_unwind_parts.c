@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The parts of unwinding on inputs whose truth is known by construction: register numbers, expressions, and
  * the ELF file of made_fixture.h.

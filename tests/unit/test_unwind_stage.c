@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The stage that unwinds: every record comes out once and in order, whatever the workers' speed; a sample is unwound
  * with the maps of its time; and what comes out is what the file says that it is. The stack is this program's own.

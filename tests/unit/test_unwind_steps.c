@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Chains at every single instruction: a program is run step by step, and what its calls and returns do is noted
  * beside it. So the true stack is known in the middle of prologues and epilogues, in procedure linkage tables while

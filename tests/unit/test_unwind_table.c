@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows as bytes: what comes back says the same of each address; of bytes that are cut or changed nothing comes back
  * that a look-up, a step or an expression could not rely on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counters read in user space, on a page that the test writes as the kernel does: between two loads of ours
  * it may change everything but then it changes the sequence number too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Formats of tracepoints for tests: those of this kernel, and samples with bytes that could be theirs, so that
  * what is said of them can be compared: with libtraceevent, with perf, or with what is known to be in them.

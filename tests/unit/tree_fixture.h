@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Call trees made by hand for test_calltree*.c: functions a to h of one file, locations without a name, and
  * chains written as words: "main b c" is c called by b called by main. All samples are of one entry, whose

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Groups of events that take turns, as the kernel lets them, over programs whose true count is known.
  *

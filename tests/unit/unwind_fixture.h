@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * unwind_fixture.h: the maps of the test program itself, as a replay would have them, and its own registers and
  * stack.

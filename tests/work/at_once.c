@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * at_once MS: spends so much CPU time in alone(), with no other thread there, and then as much in together() in each of
  * two threads, which begin at once.

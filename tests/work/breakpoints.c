@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* breakpoints: ends with 0 where there are some that count. */
 #include "breakpoints_fire.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whether there are breakpoints, and they count: on some virtual machines one can be opened, and nothing ever comes of
  * it. perf_event_open(2), "bp_type".

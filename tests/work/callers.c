@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program with a call tree that is known from its text, for recordings with callchains. Built
  * without optimisation, so that all functions have frame pointers and none becomes a jump.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Does what its words say, exactly so often, and knows addresses that a test can put a probe on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A run-time compiler whose code is known: two functions of machine code, jit_two_thirds and jit_one_third,
  * run in turn, 2 to 1 in time. It tells profilers of them as compilers do, by its pid as it sees it:

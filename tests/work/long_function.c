@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program that is in one long function, of some 2,000 instructions, for MS milliseconds of CPU time:
  *

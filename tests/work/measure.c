@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a command and writes what it took into a file: wall ns, user us, system us, peak KiB, status.
  * A small program of its own, because a process begins with the peak memory of the one it came from.

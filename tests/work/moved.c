@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * moved HOW SECONDS: copies the code of hot_loop() and its caller into memory without a file, at the same addresses, as
  * programs do for huge pages, and spends so much CPU time there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a command to which bpf(2) is refused by a seccomp filter.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a command as on an older kernel: system calls, bits of perf_event_attr and advices of madvise(2) that came later
  * are refused as that kernel refuses them. What is not played: what the kernel shows in /proc and /sys.

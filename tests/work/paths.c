@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A program whose stacks are deep and hardly ever the same: 660 functions, each of which calls any of them,
  * chosen by a sequence of numbers that is the same in each run. At the innermost nearly all of its time is spent.

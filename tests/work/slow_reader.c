@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A reader of a pipe that stops once: it copies its standard input into a file, reads nothing from one moment to
  * another, and then reads on to the end. What writes into the pipe meanwhile has to wait.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * spend MS PROGRAM [WORD...]: becomes the program, which SIGPROF ends when it has used MS ms of CPU time, however long
  * that takes on a busy machine. The timer stays over exec; programs that it starts have none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stuck_fs WHAT FOLDER FILE SIGN COMMAND...: mounts a FUSE file system on FOLDER with one file, "app", which has
  * FILE's bytes, runs COMMAND and ends with its status. As soon as there is a file SIGN, requests of the kind WHAT

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Package pstat counts and samples with the perf events of Linux, by libpstat.
 //
 //	counts, err := pstat.Measure("cycles,instructions,page-faults", work)

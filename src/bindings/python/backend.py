@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What pip calls to install pstat.py (PEP 517): a wheel of one module, made with the standard library alone.
 
 A wheel is a zip file with the module and a folder that says what it is:

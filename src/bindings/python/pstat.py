@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """libpstat for Python: count and sample with the perf events of Linux.
 
     import pstat

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One CPU that counts the same in each run: a program with exactly a tenth more instructions than another.
 . /lab/truth.sh
 

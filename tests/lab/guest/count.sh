@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One CPU, an instruction takes two cycles: who is counted (a command, a process, a CPU, again and again),
 # and in which mode of the CPU.
 . /lab/truth.sh

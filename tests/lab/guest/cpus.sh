@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Two CPUs: who is counted where, also when a CPU goes away. What runs on a CPU is known exactly by its
 # breakpoint; a CPU has one cycle in a nanosecond; there is no event `instructions` here.
 . /lab/truth.sh

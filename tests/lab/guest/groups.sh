@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One CPU with 7 counters: one for cycles, 6 for any event. What is counted together, what takes turns,
 # and what the output says about it.
 . /lab/truth.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # libpstat on a machine with counters: a loop counts itself, exactly, by read(2) and without a system call, and a
 # variable's writes are samples. An instruction takes two cycles.
 . /lab/truth.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One CPU: the names of what this machine's counter unit counts and does not; breakpoints; who may.
 . /lab/truth.sh
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One CPU with 7 counters: --passes counts what does not fit in several runs, each value exact; and a value
 # that is scaled says how sure it is.
 . /lab/truth.sh

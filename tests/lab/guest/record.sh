@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One CPU, an instruction takes two cycles: how many samples there are, what stands in them, and that perf
 # in the same boot reads what pstat recorded.
 . /lab/truth.sh

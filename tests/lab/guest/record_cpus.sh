@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Two CPUs, in the host's time: recordings of all CPUs, throttling and losses, and that none goes unsaid.
 . /lab/truth.sh
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # One CPU, an instruction takes two cycles: recordings to be read on another machine, and what perf says of each
 # in this boot. They leave by the console; ../reports.sh reads and compares. Some are small, at fixed addresses,
 # and end as golden recordings: see tests/cli/golden_arm64.sh.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The static file, alone in a root that has nothing but it and what it measures: it counts exactly, records, unwinds and
 # reports with names.
 . /lab/truth.sh

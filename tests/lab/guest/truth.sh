@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # For the checks in the guest: what a workload does by its construction, what pstat and Debian's perf say,
 # side by side. With the checks and requirements of tests/lib.sh; run by bash, the rest is busybox.
 . /lab/lib.sh

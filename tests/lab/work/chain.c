@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * chain N: main calls outer, outer middle, middle inner; inner loops 2 * N instructions. All keep
  * frame pointers, and inner calls a function, so that it has a frame of its own: the callchain of

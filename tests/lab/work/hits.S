@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hits N: N times a store to `cell`, a load from it, and a call of `called`: for breakpoints. A test
  * finds the addresses in the symbol table, written beside the program: it is not relocated.

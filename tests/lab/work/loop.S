@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A loop whose instructions can be counted by hand, without a C library around it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Phases whose rate of instructions in user mode differs by far: phases N does N times
  *

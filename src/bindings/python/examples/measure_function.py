@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Counts one function: what it took, or why that cannot be said here.
 
 measure_function.py [EVENTS]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The files whose pages a command's page faults are in.
 
 page_faults.py COMMAND [ARGUMENTS]

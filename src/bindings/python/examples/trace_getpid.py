@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Each call of getpid(2) with its time: samples of a tracepoint. Needs the rights to read tracefs, as root has them."""
 import os
 import sys

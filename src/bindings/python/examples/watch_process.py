@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Counts what a process does, in intervals, as JSON; without a pid, this one.
 
 watch_process.py [PID [INTERVALS [MILLISECONDS]]]

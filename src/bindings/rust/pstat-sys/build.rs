@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 //! Asks pkg-config where libpstat is. Without an answer the linker looks where it always does.
 use std::process::Command;
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """libpstat.h -> src/lib.rs of the crate pstat-sys: structs, constants and calls, in the order of the header.
 
 generate.py HEADER >src/lib.rs      after a change of the header; a test says when it was forgotten
@@ -7,6 +8,7 @@ import re
 import sys
 
 HEAD = '''\
+// SPDX-License-Identifier: MIT
 //! libpstat.h as it stands: structs, constants and calls, made by generate.py. The crate `pstat` has a safe face of
 //! the counting part.
 //!

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Counts one function: what it took, or why that cannot be said here.
 //
 //	measure_function [EVENTS]

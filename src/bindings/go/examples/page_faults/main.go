@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // The files whose pages a command's page faults are in.
 //
 //	page_faults COMMAND [ARGUMENTS]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Each call of getpid(2) with its time: samples of a tracepoint. Needs the rights to read tracefs, as root has them.
 //
 //	trace_getpid

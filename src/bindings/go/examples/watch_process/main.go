@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT
+
 // Counts what a process does, in intervals; without a pid, this one.
 //
 //	watch_process [PID [INTERVALS [MILLISECONDS]]]

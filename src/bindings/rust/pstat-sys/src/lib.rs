@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 //! libpstat.h as it stands: structs, constants and calls, made by generate.py. The crate `pstat` has a safe face of
 //! the counting part.
 //!

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 //! Counts what a process does, in intervals, as JSON; without a pid, this one.
 //!
 //!     watch_process [PID [INTERVALS [MILLISECONDS]]]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 //! Counts what this program, others and whole machines do with the perf events of Linux, by libpstat.
 //!
 //! ```no_run

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 //! Counting through the safe wrapper. A test whose machine lacks something prints "skip: why" and ends.
 use pstat::{Counters, Error, Events, Options, Reading, State, Target};
 use std::time::{Duration, Instant};
