@@ -382,7 +382,10 @@ static void take_code(struct buildid_set *set, uint32_t pid)
 	set->maps[set->n_maps++] = (struct map_entry){ .pid = pid, .path = kept_map_path((int32_t)pid), .fd = -1 };
 }
 
-/* Bytes that no other process has, on any machine. One that has ended is known by when its map was last written. */
+/*
+ * Bytes that no other process has, on any machine, and that are the same in each recording of it. One that has ended is
+ * known by when its map was last written.
+ */
 static struct build_id process_identity(const char *boot, uint32_t pid, const struct code_map *map)
 {
 	struct build_id id = { .size = sizeof(id.bytes) };
@@ -392,7 +395,7 @@ static struct build_id process_identity(const char *boot, uint32_t pid, const st
 	str_addf(&text, "%s %u %llu %lld", boot, pid, (unsigned long long)map->start_ticks,
 		 map->start_ticks ? 0LL : (long long)timespec_ns(&map->stat.st_mtim));
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		words[i] = hash_bytes(text.s, text.len);
+		words[i] = checksum_bytes(text.s, text.len);
 		str_addc(&text, '+');
 	}
 	memcpy(id.bytes, words, sizeof(id.bytes));
@@ -421,7 +424,8 @@ static void open_maps(struct buildid_set *set, const struct info *info)
 		if (entry->fd >= 0)
 			close(entry->fd);
 		entry->fd = fd;
-		entry->id = process_identity(boot.s, entry->pid, &map);
+		if (!entry->id.size) /* else files that are finished have it */
+			entry->id = process_identity(boot.s, entry->pid, &map);
 	}
 	str_release(&ignored);
 	str_release(&boot);

@@ -145,6 +145,27 @@ test_code_made_at_run_time()
 	rm "$map"
 }
 
+# Its map grows while it runs.
+test_one_process_has_one_map()
+{
+	rm -rf "$cache"
+	mkfifo until
+	"$WORK/jit" map <until >told &
+	number=$! map=/tmp/perf-$!.map
+	exec 7>until
+	until grep -q ready told; do sleep 0.02; done
+	record one -p $number --duration 1
+	echo "1 1 later" >>"$map"
+	record two -p $number --duration 1
+	exec 7>&-
+	wait $number
+	id=$("$PSTAT" buildid-list -i one | awk -v path="$map" '$2 == path { print $1 }')
+	has "a process has one build-id" '^[0-9a-f]{40}$' "$id"
+	same "in each recording" "$id" "$("$PSTAT" buildid-list -i two | awk -v path="$map" '$2 == path { print $1 }')"
+	same "the longer map is kept" "$(cat "$map")" "$(cat "$(entry "$id")/map")"
+	rm -f "$map"
+}
+
 test_code_made_at_run_time_is_not_kept_without_a_cache()
 {
 	jit_recording x -N
