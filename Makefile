@@ -168,7 +168,7 @@ BPF_SOURCES := $(sort $(wildcard src/*/*.bpf.c))
 BPF_OBJECTS := $(if $(filter 0 no,$(WITH_LIBBPF)),,$(BPF_SOURCES:src/%.c=$(BUILD)/src/%.elf))
 SOURCES := $(filter-out $(LEFT_OUT) $(BPF_SOURCES),$(sort $(wildcard src/*/*.c)))
 # Pages, styles and scripts that the program prints: each is a text in it, see "files in the program".
-TEXT_FILES := $(sort $(foreach kind,css html js sql,$(wildcard src/*/*.$(kind))))
+TEXT_FILES := $(sort $(foreach kind,css html js py sql,$(wildcard src/*/*.$(kind))))
 TERMINALS_LIST := $(if $(filter 0 no,$(WITH_NCURSES)),,$(BUILD)/src/screen/terminals.list)
 TEXT_OBJECTS := $(TEXT_FILES:%=$(BUILD)/%.o) $(BPF_OBJECTS:%=%.o) $(TERMINALS_LIST:%=%.o)
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/src/%.o) $(TEXT_OBJECTS)

@@ -5,13 +5,21 @@
  */
 #include "cmd/command.h"
 #include "cmd/message.h"
+#include "cmd/perf_scripts.h"
+#include "cmd/python_run.h"
 #include "cmd/sample_run.h"
 #include "script/script.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 struct script_words {
 	struct sample_words sample; /* first: sample_options[] fills it */
 	struct script_options script;
 	struct str fields; /* each -F on a line */
+	const char *python; /* -s */
+	bool list; /* -l */
+	char **arguments; /* of that script; ended by NULL */
 };
 
 static int take_fields(void *target, const char *argument, struct str *err)
@@ -35,6 +43,10 @@ const struct option_row script_options[] = {
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "print no callchains", SCRIPT(no_chains) },
 	{ OPTION_TEXT, 0, "stop-bt", "names", "end callchains at these functions", SCRIPT(stop_bt) },
 	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON object per sample", SCRIPT(json) },
+	{ OPTION_TEXT, 's', "script", "file", "call the functions of a Python script written for perf",
+	  .offset = offsetof(struct script_words, python), .value = VALUE_FILE },
+	{ OPTION_FLAG, 'l', "list", NULL, "list perf's scripts, which are called by their names",
+	  .offset = offsetof(struct script_words, list) },
 	{ OPTION_FLAG, 0, "ns", NULL, "print times with nine decimals", SCRIPT(ns) },
 	{ OPTION_FLAG, 0, "reltime", NULL, "print times since the first sample", SCRIPT(reltime) },
 	{ OPTION_FLAG, 0, "deltatime", NULL, "print times since the previous sample", SCRIPT(deltatime) },
@@ -83,18 +95,14 @@ const struct option_row script_options[] = {
 	{ OPTION_REFUSED, 0, "xed", "options",
 	  .help = "code is not printed", .instead = "pstat annotate", .argument_optional = true },
 	{ OPTION_REFUSED, 0, "dlfilter", "file",
-	  .help = "pstat runs no scripts", .instead = "-j prints each sample as JSON, for your own program",
+	  .help = "filters in C are not loaded", .instead = "-j prints each sample as JSON, for your own program",
 	  .value = VALUE_FILE },
 	{ OPTION_REFUSED, 0, "dlarg", "argument",
-	  .help = "pstat runs no scripts", .instead = "-j prints each sample as JSON, for your own program" },
+	  .help = "filters in C are not loaded", .instead = "-j prints each sample as JSON, for your own program" },
 	{ OPTION_REFUSED, 0, "list-dlfilters", NULL,
-	  .help = "pstat runs no scripts", .instead = "-j prints each sample as JSON, for your own program" },
-	{ OPTION_REFUSED, 's', "script", "name",
-	  .help = "pstat runs no scripts", .instead = "-j prints each sample as JSON, for your own program" },
+	  .help = "filters in C are not loaded", .instead = "-j prints each sample as JSON, for your own program" },
 	{ OPTION_REFUSED, 'g', "gen-script", "language",
-	  .help = "pstat runs no scripts", .instead = "-j prints each sample as JSON, for your own program" },
-	{ OPTION_REFUSED, 'l', "list", NULL,
-	  .help = "pstat runs no scripts", .instead = "-j prints each sample as JSON, for your own program" },
+	  .help = "no script is written", .instead = "-s takes one with a function trace_unhandled" },
 	{ OPTION_REFUSED, 0, "guest-code", NULL, .help = "names of guests are not looked up" },
 	{ OPTION_REFUSED, 0, "guestkallsyms", "file",
 	  .help = "names of guests are not looked up", .value = VALUE_FILE },
@@ -128,7 +136,7 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 		message_error("%s", err.s);
 		run->status = EXIT_BAD_USAGE;
 	} else {
-		pager_open(&pager, !words->sample.no_pager);
+		pager_open(&pager, !words->sample.no_pager && !words->python);
 		rc = script_run(script, &run->output, sample_run_progress, run, &err);
 		output_end(&run->output);
 		pager_close(&pager);
@@ -139,6 +147,42 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 	}
 	script_free(script);
 	str_release(&err);
+}
+
+static int write_calls(void *context, struct str *text)
+{
+	const struct python_run *python = context;
+	int code = write_all(python->calls, text->s, text->len);
+
+	str_reset(text);
+	return code;
+}
+
+/* Samples are calls of the script's functions, and the script says what there is to say. */
+static void run_python(struct sample_run *run, struct script_words *words)
+{
+	struct python_run python = { 0 };
+	char *path = perf_scripts_find(words->python);
+	int status;
+
+	if (!path) {
+		run->status = EXIT_BAD_USAGE;
+		return;
+	}
+	words->arguments[0] = path;
+	run->status = python_start(&python, words->arguments);
+	if (python.pid) {
+		words->script.python = &python.functions;
+		run->output.write = write_calls;
+		run->output.context = &python;
+		run_script(run, words);
+		if (run->output.failed == -EPIPE) /* it has ended: its status says how */
+			run->output.failed = 0;
+		status = python_end(&python);
+		run->status = run->status ? run->status : status;
+	}
+	run->output.write = output_to_stdout;
+	free(path);
 }
 
 static int print(struct script_words *words)
@@ -166,19 +210,34 @@ static int print(struct script_words *words)
 	words->script.full_header = dump->full_header;
 	words->script.session.sym.progress = sample_run_symbol_progress;
 	words->script.session.sym.progress_context = &run;
-	if (sample_run_open(&run, &words->sample))
-		run_script(&run, words);
+	if (sample_run_open(&run, &words->sample)) {
+		if (words->python)
+			run_python(&run, words);
+		else
+			run_script(&run, words);
+	}
 	return sample_run_close(&run);
 }
 
 int cmd_script(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct script_words words = { .fields = STR_INIT };
-	int status = command_parse(self, argc, argv, &words, NULL);
+	struct str list = STR_INIT;
+	int first, status = command_parse(self, argc, argv, &words, &first);
 
 	(void)kern;
-	if (status < 0)
+	if (status < 0 && words.list) {
+		perf_scripts_list(&list);
+		status = message_stdout(&list);
+	}
+	if (status < 0 && first < argc && !words.python)
+		status = perf_scripts_run(argv + first);
+	if (status < 0) {
+		/* A place in front of the arguments: for the script's path. */
+		words.arguments = argv + first - 1;
 		status = print(&words);
+	}
 	str_release(&words.fields);
+	str_release(&list);
 	return status;
 }

@@ -370,6 +370,12 @@ uint32_t session_ip_location(struct session *session, const struct replay_sample
 	return session_location(session, sample->thread, sample->mode, sample->sample->ip, false);
 }
 
+void session_place(struct session *session, const struct replay_sample *sample, struct location *place)
+{
+	session_follow(session, sample);
+	replay_locate(&session->replay, sample->thread, sample->mode, sample->sample->ip, place);
+}
+
 /* Stands for what is not kept. It may have been forgotten since the last time, and so may its dso. */
 static uint32_t left_out(struct session *session)
 {

@@ -219,6 +219,8 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 uint32_t session_own_location(struct session *session, const struct replay_sample *sample, uint32_t innermost);
 /* The location of the sample's ip; of its data address (LOCATION_NONE without one). */
 uint32_t session_ip_location(struct session *session, const struct replay_sample *sample);
+/* The same with the map that it lies in, of this thread. */
+void session_place(struct session *session, const struct replay_sample *sample, struct location *place);
 /*
  * One location for all addresses with the same symbol in the same mode: that which came first. An address without a
  * symbol is its own. Not in a session where session_location is asked, too: both remember what they found.

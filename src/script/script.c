@@ -227,8 +227,10 @@ int script_new(struct script **result, const struct script_options *options, str
 		rc = name_set_parse(&script->stops, "--stop-bt", options->stop_bt, err);
 	if (!rc)
 		rc = script_read_choice(&script->choice, options->fields, err);
+	if (options->python)
+		script_python_new(script);
 	/* A pipe's events come later, and its fields are chosen then. */
-	if (!rc && !reader->pipe)
+	else if (!rc && !reader->pipe)
 		rc = script_choose_fields(script, err);
 	if (!rc)
 		script->session.replay.options.data_maps |= needs_data_maps(script);
@@ -251,6 +253,7 @@ void script_free(struct script *script)
 	if (!script)
 		return;
 	forget_events(script);
+	script_python_free(script->python);
 	tracepoints_free(script->tracepoints);
 	filters_free(script->filters);
 	name_set_release(&script->stops);
@@ -310,7 +313,7 @@ static int begin(void *context, struct str *err)
 	struct script *script = context;
 
 	(void)err;
-	if (!script->session.reader->pipe)
+	if (!script->session.reader->pipe && !script->python)
 		print_header(script);
 	return 0;
 }
@@ -319,8 +322,14 @@ static int wants(void *context, const struct data_event *event, unsigned *wanted
 {
 	struct script *script = context;
 	const struct script_event *fields;
-	int rc = know_event(script, event->index, true, err);
+	int rc;
 
+	if (script->python) {
+		if (script_python_takes(script, event))
+			*wanted |= SAMPLE_TAKEN | SAMPLE_CHAIN;
+		return 0;
+	}
+	rc = know_event(script, event->index, true, err);
 	if (rc)
 		return rc;
 	fields = &script->events[event->index];
@@ -338,14 +347,17 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 	struct script *script = context;
 	const struct replay_sample *sample = taken->sample;
 	const struct sample *s = sample->sample;
-	const struct script_event *event = &script->events[sample->event->index];
 	const struct script_start start = {
 		.thread = sample->thread,   .pid = (int32_t)s->pid, .tid = (int32_t)s->tid,
 		.cpu = s->cpu,              .time_ns = s->time_ns,  .has = s->has,
 		.misc = sample->body->misc, .type = RECORD_SAMPLE,
 	};
+	const struct script_event *event;
 
 	(void)err;
+	if (script->python)
+		return script_python_sample(script, taken);
+	event = &script->events[sample->event->index];
 	if (script->texts.bytes > TEXTS_MAX_BYTES)
 		script_forget_texts(script);
 	print_header(script);
@@ -362,6 +374,8 @@ static int take_other(void *context, const struct record *record, const struct r
 	struct script *script = context;
 	int rc;
 
+	if (script->python)
+		return script_python_record(script, record, body);
 	if (take_counts(script, body))
 		return output_step(script->output);
 	if (!shows_others(&script->options))
@@ -377,7 +391,11 @@ static int take_other(void *context, const struct record *record, const struct r
 
 static void forget(void *context)
 {
-	script_forget_texts(context);
+	struct script *script = context;
+
+	script_forget_texts(script);
+	if (script->python)
+		script_python_forget(script->python);
 }
 
 static void on_progress(void *context, double part)
@@ -406,7 +424,10 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 	script->progress = progress;
 	script->progress_context = context;
 	rc = sample_stream_run(&script->session, script->filters, &sink, err);
-	print_header(script);
+	if (script->python)
+		script_python_end(script);
+	else
+		print_header(script);
 	filters_add_note(script->filters, &script->options.filters, &script->session, &script->session.notes);
 	if (script->without_trace)
 		note_add(&script->session.notes, false, NULL,

@@ -16,11 +16,25 @@
 
 #include "profile/profile.h"
 
+/* Functions that a Python script has, with the number of their arguments. */
+struct python_functions { /* begins as { 0 } */
+	struct python_function {
+		char *name;
+		int n_args;
+	} *v;
+	size_t n, cap;
+};
+void python_functions_add(struct python_functions *functions, const char *name, int n_args);
+void python_functions_release(struct python_functions *functions);
+/* The program that runs a script: reads the functions' calls from descriptor argv[1], names them to argv[2]. */
+extern const char python_py[];
+
 struct script_options {
 	struct session_options session;
 	struct filter_options filters;
 	const char *fields; /* -F, as typed, several one on a line; NULL: the default of each event type */
 	bool json; /* -j */
+	const struct python_functions *python; /* the output is calls of these (script_python.c); NULL: it is text */
 	bool no_chains; /* -G */
 	const char *stop_bt; /* functions at which chains end, a list; NULL: none */
 	bool full_source_path;

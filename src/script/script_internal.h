@@ -6,6 +6,7 @@
  *   script_fields.c  the fields: names, what a sample needs for them, defaults of each event type
  *   script_frame.c   frames as text, remembered per location and style
  *   script_regs.c    registers by their names
+ *   script_python.c  samples as calls of Python functions, for -s
  *
  * Words: a field is what -F names; a choice is what -F says for each type of event; a start is what every line
  * begins with; a style is how the frames of some events look; a location is an address of code in its file, as
@@ -120,6 +121,7 @@ struct script {
 	size_t data_src_width; /* of the longest data_src so far */
 	bool header_printed;
 	struct script_counts counts;
+	struct script_python *python; /* NULL: text or JSON */
 	struct output *output;
 	void (*progress)(void *context, double part);
 	void *progress_context;
@@ -198,6 +200,12 @@ void script_json_sample(struct script *script, const struct script_event *event,
 void script_json_record(struct script *script, const struct script_start *start, const struct record_body *body);
 /* A frame's members after "ip". */
 void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out);
+/* Bits of perf_branch_entry.flags; perf_event_open(2). */
+enum { SCRIPT_MISPREDICTED = 1, SCRIPT_PREDICTED = 2, SCRIPT_IN_TX = 4, SCRIPT_ABORT = 8 };
+/* "f+0x4" of one end of a branch; "[unknown]". */
+void script_add_branch_symbol(struct script *script, const struct replay_sample *sample, uint64_t ip, struct str *out);
+/* "|OP LOAD|LVL L1 hit|..." */
+void script_add_data_src(uint64_t data_src, struct str *out);
 /* "COND", "CALL", ...; "": not said. */
 const char *script_branch_type(uint64_t flags);
 
@@ -210,5 +218,19 @@ struct tracepoints *script_tracepoints(struct script *script);
 const char *script_register_name(const struct reader *reader, unsigned bit); /* NULL: it has none */
 /* " ABI:2    AX:0x1 ..."; nothing where there are no registers. */
 void script_add_registers(const struct reader *reader, const struct sample_regs *regs, struct str *out);
+/* "   AX:0x1 ", without the ABI. */
+void script_add_register_values(const struct reader *reader, const struct sample_regs *regs, struct str *out);
+
+/* ---- script_python.c ---- */
+void script_python_new(struct script *script);
+void script_python_free(struct script_python *python); /* NULL is fine */
+/* A function takes samples of the event. */
+bool script_python_takes(struct script *script, const struct data_event *event);
+/* 0 or output->failed. */
+int script_python_sample(struct script *script, const struct sink_sample *taken);
+int script_python_record(struct script *script, const struct record *record, const struct record_body *body);
+int script_python_end(struct script *script);
+/* Locations are not what they were. */
+void script_python_forget(struct script_python *python);
 
 #endif

@@ -50,18 +50,22 @@ const char *script_register_name(const struct reader *reader, unsigned bit)
 	return NULL;
 }
 
-void script_add_registers(const struct reader *reader, const struct sample_regs *regs, struct str *out)
+void script_add_register_values(const struct reader *reader, const struct sample_regs *regs, struct str *out)
 {
 	unsigned n = 0;
 
-	if (!regs->v)
-		return;
-	str_addf(out, " ABI:%llu ", (unsigned long long)regs->abi);
-	for (unsigned bit = 0; bit < MASK_BITS && n < regs->n; bit++) {
+	for (unsigned bit = 0; regs->v && bit < MASK_BITS && n < regs->n; bit++) {
 		const char *name = script_register_name(reader, bit);
 
 		if (regs->mask >> bit & 1)
 			str_addf(out, "%5s:0x%llx ", name ? name : "unknown",
 				 (unsigned long long)regs->v[n++]);
 	}
+}
+
+void script_add_registers(const struct reader *reader, const struct sample_regs *regs, struct str *out)
+{
+	if (regs->v)
+		str_addf(out, " ABI:%llu ", (unsigned long long)regs->abi);
+	script_add_register_values(reader, regs, out);
 }

@@ -190,8 +190,7 @@ void script_add_start(struct script *script, const struct script_event *event, c
 
 /* ---- branches ---- */
 
-/* Bits of perf_branch_entry.flags; perf_event_open(2). */
-enum { MISPREDICTED = 1, PREDICTED = 2, IN_TX = 4, ABORT = 8, TYPE_EXTENDED = 15 };
+enum { TYPE_EXTENDED = 15 };
 
 const char *script_branch_type(uint64_t flags)
 {
@@ -208,19 +207,28 @@ const char *script_branch_type(uint64_t flags)
 	return name ? name : "";
 }
 
+void script_add_branch_symbol(struct script *script, const struct replay_sample *sample, uint64_t ip, struct str *out)
+{
+	uint32_t location = session_address_location(&script->session, sample, ip);
+	const struct symbol *symbol = location_symbol(&script->session, location);
+
+	if (symbol)
+		str_addf(out, "%s+0x%llx", symbol->name,
+			 (ull)(script->session.locations->v[location].addr - symbol->start));
+	else
+		str_add(out, "[unknown]");
+}
+
 static void add_end(struct script *script, const struct script_event *event,
 		    const struct replay_sample *sample, enum script_field how, uint64_t ip, struct str *out)
 {
 	uint32_t location = session_address_location(&script->session, sample, ip);
 	const struct location_row *row = &script->session.locations->v[location];
-	const struct symbol *symbol = how == FIELD_BRSTACKSYM ? location_symbol(&script->session, location) : NULL;
 
-	if (how != FIELD_BRSTACKSYM)
-		str_addf(out, "0x%llx", (ull)(how == FIELD_BRSTACKOFF ? row->addr : ip));
-	else if (symbol)
-		str_addf(out, "%s+0x%llx", symbol->name, (ull)(row->addr - symbol->start));
+	if (how == FIELD_BRSTACKSYM)
+		script_add_branch_symbol(script, sample, ip, out);
 	else
-		str_add(out, "[unknown]");
+		str_addf(out, "0x%llx", (ull)(how == FIELD_BRSTACKOFF ? row->addr : ip));
 	if (script_prints(event, FIELD_DSO)) {
 		str_addc(out, '(');
 		script_add_dso(row->dso, out);
@@ -242,8 +250,8 @@ static void add_branches(struct script *script, const struct script_event *event
 		str_addc(out, '/');
 		add_end(script, event, sample, how, s->branches[i].to, out);
 		str_addf(out, "/%c/%c/%c/%llu/%s ",
-			 flags & PREDICTED ? 'P' : flags & MISPREDICTED ? 'M' : '-',
-			 flags & IN_TX ? 'X' : '-', flags & ABORT ? 'A' : '-', (ull)(flags >> 4 & 0xffff),
+			 flags & SCRIPT_PREDICTED ? 'P' : flags & SCRIPT_MISPREDICTED ? 'M' : '-',
+			 flags & SCRIPT_IN_TX ? 'X' : '-', flags & SCRIPT_ABORT ? 'A' : '-', (ull)(flags >> 4 & 0xffff),
 			 script_branch_type(flags));
 	}
 }
@@ -278,16 +286,9 @@ static void addr_add(struct script *script, const struct script_event *event, co
 		script_add_location(script, event->fields, location, out);
 }
 
-/* Padded to the longest so far, so that what follows is mostly in one column. */
-static void data_src_add(struct script *script, const struct script_event *event,
-			 const struct replay_sample *sample, struct str *out)
+void script_add_data_src(uint64_t data_src, struct str *out)
 {
-	uint64_t data_src = sample->sample->data_src;
-	size_t start = out->len;
-
-	(void)event;
-	script_add_hex16(out, data_src);
-	str_add(out, " |OP ");
+	str_add(out, "|OP ");
 	mem_op_add(data_src, out);
 	str_add(out, "|LVL ");
 	mem_level_add(data_src, out);
@@ -299,6 +300,19 @@ static void data_src_add(struct script *script, const struct script_event *event
 	mem_lock_add(data_src, out);
 	str_add(out, "|BLK ");
 	mem_blocked_add(data_src, out);
+}
+
+/* Padded to the longest so far, so that what follows is mostly in one column. */
+static void data_src_add(struct script *script, const struct script_event *event,
+			 const struct replay_sample *sample, struct str *out)
+{
+	uint64_t data_src = sample->sample->data_src;
+	size_t start = out->len;
+
+	(void)event;
+	script_add_hex16(out, data_src);
+	str_addc(out, ' ');
+	script_add_data_src(data_src, out);
 	if (out->len - start > script->data_src_width)
 		script->data_src_width = out->len - start;
 	str_pad(out, ' ', script->data_src_width - (out->len - start));

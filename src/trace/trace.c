@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 struct tracepoint_format { /* of one ID */
+	const char *system, *name; /* name NULL: the format is not parsed, or has none */
 	const char *text;
 	size_t len;
 	bool parsed, good; /* good: it has fields */
@@ -50,6 +51,8 @@ struct tracepoints {
 	void *function_context;
 	bool raw; /* fields one by one, whatever the kernel's format says */
 	struct str text; /* of a sample, before it is printable */
+	struct tracepoint_data *data; /* of a sample's fields */
+	size_t cap_data;
 };
 
 /* ---- what TRACING_DATA holds ---- */
@@ -63,14 +66,18 @@ static void set_machine(struct tracepoints *t, bool big_endian, unsigned long_by
 	t->machine.long_bytes = long_bytes;
 }
 
-static void add_format(struct tracepoints *t, const char *text, size_t len)
+static void add_format(struct tracepoints *t, const char *system, const char *text, size_t len)
 {
 	uint16_t id;
 
 	if (!trace_format_id(text, len, &id) || t->by_id[id])
 		return;
 	VEC_GROW(t->v, t->n, t->cap);
-	t->v[t->n++] = (struct tracepoint_format){ .text = arena_strndup(&t->arena, text, len), .len = len };
+	t->v[t->n++] = (struct tracepoint_format){
+		.system = system,
+		.text = arena_strndup(&t->arena, text, len),
+		.len = len,
+	};
 	t->by_id[id] = (uint32_t)t->n;
 }
 
@@ -168,13 +175,15 @@ static bool read_head(struct section_cursor *c, struct tracepoints *t)
 	return true;
 }
 
-static void read_formats(struct section_cursor *c, struct tracepoints *t)
+static void read_formats(struct section_cursor *c, const char *system, struct tracepoints *t)
 {
+	const char *kept = arena_strndup(&t->arena, system, strlen(system));
+
 	for (uint32_t n = take_u32(c); n && !c->bad; n--) {
 		char *text = take_copy(c, take_u64(c));
 
 		if (text)
-			add_format(t, text, strlen(text));
+			add_format(t, kept, text, strlen(text));
 		free(text);
 	}
 }
@@ -208,11 +217,9 @@ static bool read_tracing_data(struct tracepoints *t, const uint8_t *bytes, size_
 	take(&c, take_u64(&c));
 	take_text(&c); /* "header_event" */
 	take(&c, take_u64(&c));
-	read_formats(&c, t); /* of ftrace */
-	for (uint32_t n = take_u32(&c); n && !c.bad; n--) {
-		take_text(&c); /* a system's name */
-		read_formats(&c, t);
-	}
+	read_formats(&c, "ftrace", t);
+	for (uint32_t n = take_u32(&c); n && !c.bad; n--)
+		read_formats(&c, take_text(&c), t);
 	/* The rest only makes some texts better: without it they show addresses. */
 	take(&c, take_u32(&c)); /* kallsyms: the session knows the kernel's functions */
 	read_texts(&c, t);
@@ -279,6 +286,7 @@ void tracepoints_free(struct tracepoints *t)
 	free(t->v);
 	free(t->by_id);
 	free(t->texts);
+	free(t->data);
 	arena_release(&t->arena);
 	str_release(&t->text);
 	free(t);
@@ -295,8 +303,19 @@ void tracepoints_print_raw(struct tracepoints *t)
 	t->raw = true;
 }
 
+/* The rest of the line "name: sched_switch", which a format begins with. */
+static const char *name_of(struct tracepoints *t, const struct tracepoint_format *point)
+{
+	static const char begins[] = "name: ";
+	const char *text = point->text + sizeof(begins) - 1;
+
+	return strncmp(point->text, begins, sizeof(begins) - 1) ? NULL :
+								  arena_strndup(&t->arena, text, strcspn(text, "\n"));
+}
+
 static void parse(struct tracepoints *t, struct tracepoint_format *point)
 {
+	point->name = name_of(t, point);
 	point->parsed = true;
 	point->good = trace_format_parse(&t->arena, point->text, point->len, t->machine.long_bytes, &point->format);
 	point->has_print = point->good &&
@@ -409,4 +428,104 @@ bool tracepoint_value(struct tracepoints *t, const struct data_event *event, con
 	*number = (int64_t)trace_extend(trace_read(&raw, at, len), (uint8_t)len, field->is_signed);
 	str_addf(text, field->is_signed ? "%lld" : "%llu", (long long)*number);
 	return true;
+}
+
+/* False: not all of the field is in the sample. */
+static bool fill_data(const struct trace_raw *raw, const struct trace_field *field, struct tracepoint_data *data)
+{
+	size_t at, len;
+
+	if (!trace_field_place(raw, field, &at, &len))
+		return false;
+	*data = (struct tracepoint_data){
+		.name = field->name,
+		.is_text = field->is_string,
+		.is_number = !field->is_string && !field->is_array && (len == 1 || len == 2 || len == 4 || len == 8),
+		.is_signed = field->is_signed,
+		.swap = raw->machine->swap,
+		.bytes = raw->bytes + at,
+		.len = field->is_string ? strnlen((const char *)raw->bytes + at, len) : len,
+	};
+	return true;
+}
+
+const struct tracepoint_data *tracepoint_all(struct tracepoints *t, const struct data_event *event,
+					     const struct sample *sample, size_t *n_common, size_t *n)
+{
+	const struct tracepoint_format *point = find(t, event);
+	struct trace_raw raw;
+
+	if (!point || !(sample->has & PERF_SAMPLE_RAW) || !sample->raw)
+		return NULL;
+	raw = (struct trace_raw){ sample->raw, sample->raw_size, &t->machine };
+	*n = point->format.n_fields;
+	*n_common = point->format.n_common;
+	while (t->cap_data < *n)
+		VEC_GROW(t->data, t->cap_data, t->cap_data);
+	for (size_t i = 0; i < *n; i++)
+		if (!fill_data(&raw, &point->format.fields[i], &t->data[i]))
+			return NULL;
+	return t->data;
+}
+
+uint64_t tracepoint_number(const struct tracepoint_data *data)
+{
+	const struct trace_machine machine = { .swap = data->swap };
+	const struct trace_raw raw = { data->bytes, data->len, &machine };
+
+	if (!data->is_number)
+		return 0;
+	return trace_extend(trace_read(&raw, 0, data->len), (uint8_t)data->len, data->is_signed);
+}
+
+bool tracepoint_names(struct tracepoints *t, const struct data_event *event, const char **system, const char **name)
+{
+	const struct tracepoint_format *point = find(t, event);
+
+	if (!point || !point->name)
+		return false;
+	*system = point->system;
+	*name = point->name;
+	return true;
+}
+
+/* The field that an expression is about: the first in it. */
+static const char *field_in(const struct trace_node *node)
+{
+	const char *name = NULL;
+
+	if (!node)
+		return NULL;
+	if (node->kind == TRACE_FIELD)
+		return node->field->name;
+	name = field_in(node->a);
+	return name ? name : field_in(node->b);
+}
+
+static void tell_names(const struct trace_node *node, tracepoint_name_fn *tell, void *context)
+{
+	const char *field;
+
+	if (!node)
+		return;
+	if (node->kind != TRACE_FLAGS && node->kind != TRACE_SYMBOL) {
+		tell_names(node->a, tell, context);
+		tell_names(node->b, tell, context);
+		tell_names(node->c, tell, context);
+		return;
+	}
+	field = field_in(node->a);
+	for (size_t i = 0; field && i < node->n_names; i++)
+		if (node->names[i].known)
+			tell(context, field, node->kind == TRACE_FLAGS ? node->text : NULL, node->names[i].value,
+			     node->names[i].text);
+}
+
+void tracepoint_value_names(struct tracepoints *t, const struct data_event *event, tracepoint_name_fn *tell,
+			    void *context)
+{
+	const struct tracepoint_format *point = find(t, event);
+
+	for (size_t i = 0; point && point->has_print && i < point->print.n; i++)
+		tell_names(point->print.pieces[i].arg, tell, context);
 }

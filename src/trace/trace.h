@@ -22,6 +22,13 @@ struct tracepoint_field {
 	bool is_string, is_array, is_signed;
 	unsigned size; /* bytes in the format; of the reference where the field is dynamic */
 };
+/* A field of a sample: a text, a number, or an array, whose bytes are in the sample's byte order. */
+struct tracepoint_data {
+	const char *name;
+	bool is_text, is_number, is_signed, swap;
+	const uint8_t *bytes;
+	size_t len; /* of a text: up to its NUL */
+};
 /* Reads the recording's TRACING_DATA; NULL with a sentence: it has none, or it is broken. */
 struct tracepoints *tracepoints_new(const struct recording_info *recording, struct str *err);
 void tracepoints_free(struct tracepoints *tracepoints);
@@ -41,5 +48,24 @@ bool tracepoint_field(struct tracepoints *tracepoints, const struct data_event *
 bool tracepoint_value(struct tracepoints *tracepoints, const struct data_event *event,
 		      const struct sample *sample, const char *field, struct str *text,
 		      int64_t *number, bool *is_number);
+/*
+ * All fields of a sample as they are, the n_common that all tracepoints have first. NULL: the sample has none, or no
+ * format. Valid until the next call.
+ */
+const struct tracepoint_data *tracepoint_all(struct tracepoints *tracepoints, const struct data_event *event,
+					     const struct sample *sample, size_t *n_common, size_t *n);
+/* A number extended to 64 bits by its sign; 0: it is none. */
+uint64_t tracepoint_number(const struct tracepoint_data *data);
+/*
+ * Calls `tell` for each name that the event's format has for a value: of a field that is bits (their names are joined
+ * by the delimiter), or of one that has one name for each value (delimiter NULL).
+ */
+typedef void tracepoint_name_fn(void *context, const char *field, const char *delimiter, uint64_t value,
+				const char *name);
+void tracepoint_value_names(struct tracepoints *tracepoints, const struct data_event *event, tracepoint_name_fn *tell,
+			    void *context);
+/* "sched" and "sched_switch" of an event with a format; they live as long as the tracepoints. */
+bool tracepoint_names(struct tracepoints *tracepoints, const struct data_event *event, const char **system,
+		      const char **name);
 
 #endif

@@ -150,8 +150,8 @@ test_options_behind_words()
 		same "$words: status" 0 "$status"
 	done
 	fails_with 125 "no samples in a function 'main'" "$PSTAT" annotate main --stdio -i "$recording"
-	fails_with 129 "script: 'word' is not an option" "$PSTAT" script word -i "$recording"
-	fails_with 129 "script: '-D' is not an option" "$PSTAT" script -i "$recording" -- -D
+	fails_with 129 "script: 'word' is neither an option nor a script" "$PSTAT" script word -i "$recording"
+	fails_with 129 "script: '-D' is neither an option nor a script" "$PSTAT" script -i "$recording" -- -D
 	run "$PSTAT" diff "$recording" "$recording" -q -s dso
 	same "diff: status" 0 "$status"
 	run "$PSTAT" -x, -e page-faults sh -c 'echo "$0"' -e

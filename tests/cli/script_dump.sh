@@ -143,7 +143,7 @@ test_wrong_words()
 	for command in script report; do
 		fails_with 125 '^pstat: perf.data: No such file' "$PSTAT" $command
 		has "$command: what makes one" '^  make one with pstat record, or name another recording with -i$' "$err"
-		fails_with 129 "^pstat: $command: 'x' is not an option" "$PSTAT" $command x
+		fails_with 129 "^pstat: $command: 'x' is (not|neither) an option" "$PSTAT" $command x
 		fails_with 125 '^pstat: perf.data: No such file' "$PSTAT" $command -D
 		fails_with 125 '^pstat: standard input: is empty' "$PSTAT" $command -D -i -
 	done

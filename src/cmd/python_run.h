@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * python_run: a script in Python beside pstat: a process of its own, which names the script's functions, and is sent
+ * their calls through a pipe (script/script_python.c). Private to cmd/.
+ */
+#ifndef PSTAT_PYTHON_RUN_H
+#define PSTAT_PYTHON_RUN_H
+
+#include "script/script.h"
+
+#include <sys/types.h>
+
+struct python_run { /* begins as { 0 } */
+	pid_t pid;
+	int calls; /* descriptor that calls are written to */
+	struct python_functions functions;
+};
+/*
+ * Starts Python with a script and its arguments, and waits for the names of the functions that it defines. argv: the
+ * script first, ended by NULL. 0, or an exit status: after a message, or that of a script that has ended. End it in
+ * either case.
+ */
+int python_start(struct python_run *run, char *const *argv);
+/* Python reads the end of the calls. Waits for its end; its exit status, after a message where a signal ended it. */
+int python_end(struct python_run *run);
+
+#endif

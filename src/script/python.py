@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""A script that was written for perf, run by a Python of its own: pstat sends calls of the script's functions.
+
+Arguments: a descriptor that lists of calls are read from (script_python.c), one that the names of functions are written
+to, "NAME ARGUMENTS" a line and an empty line at the end, the script, and its own arguments.
+"""
+import collections
+import errno
+import os
+import pickle
+import struct
+import sys
+import traceback
+import types
+
+
+def module(name, **members):
+    made = types.ModuleType(name)
+    made.__dict__.update(members)
+    sys.modules[name] = made
+    return made
+
+
+# ---- perf_trace_context: what a script asks about the sample that it was called with ----
+
+def answer_nothing(*arguments):
+    """No decoder of hardware traces is here, whose samples alone have instructions and options."""
+    return None
+
+
+NO_CONTEXT = 0, 0, 0
+module("perf_trace_context", perf_script_context=NO_CONTEXT,
+       common_pc=lambda context: context[0], common_flags=lambda context: context[1],
+       common_lock_depth=lambda context: context[2],
+       perf_sample_insn=answer_nothing, perf_set_itrace_options=answer_nothing, perf_config_get=answer_nothing,
+       perf_sample_srcline=lambda context: (None, 0), perf_sample_srccode=lambda context: (None, 0, None))
+
+
+# ---- Core: names of flags and states ----
+
+class Fields(collections.defaultdict):
+    """A dictionary of dictionaries, each made when it is asked for."""
+
+    def __init__(self):
+        super().__init__(Fields)
+
+
+class FieldNames:
+    def __init__(self):
+        self.delimiter, self.names = "", {}
+
+
+flag_fields = collections.defaultdict(FieldNames) # by event and field
+symbolic_fields = collections.defaultdict(FieldNames)
+TRACE_FLAGS = ((1, "IRQS_OFF"), (2, "IRQS_NOSUPPORT"), (4, "NEED_RESCHED"), (8, "HARDIRQ"), (16, "SOFTIRQ"))
+TASK_STATES = {0: "R", 1: "S", 2: "D", 64: "DEAD"}
+
+
+def define_flag_field(event, field, delimiter):
+    flag_fields[event, field].delimiter = delimiter
+
+
+def define_flag_value(event, field, value, name):
+    flag_fields[event, field].names[value] = name
+
+
+def define_symbolic_field(event, field):
+    symbolic_fields[event, field].names.clear()
+
+
+def define_symbolic_value(event, field, value, name):
+    symbolic_fields[event, field].names[value] = name
+
+
+def names_of_bits(value, names, delimiter):
+    found = []
+    for bits, name in names:
+        if bits and value & bits == bits:
+            found.append(name)
+            value &= ~bits
+    return delimiter.join(found)
+
+
+def flag_str(event, field, value):
+    known = flag_fields[event, field]
+    if not value:
+        return known.names.get(0, "")
+    return names_of_bits(value, sorted(known.names.items()), " %s " % known.delimiter if known.delimiter else "")
+
+
+def symbol_str(event, field, value):
+    return symbolic_fields[event, field].names.get(value, "")
+
+
+def trace_flag_str(value):
+    return names_of_bits(value, TRACE_FLAGS, " | ") if value else "NONE"
+
+
+class EventHeaders:
+    def __init__(self, common_cpu, common_secs, common_nsecs, common_pid, common_comm, common_callchain):
+        self.cpu, self.secs, self.nsecs = common_cpu, common_secs, common_nsecs
+        self.pid, self.comm, self.callchain = common_pid, common_comm, common_callchain
+
+    def ts(self):
+        return self.secs * 10 ** 9 + self.nsecs
+
+    def ts_format(self):
+        return "%d.%d" % (self.secs, self.nsecs // 1000)
+
+
+core = module("Core", autodict=Fields, define_flag_field=define_flag_field, define_flag_value=define_flag_value,
+              define_symbolic_field=define_symbolic_field, define_symbolic_value=define_symbolic_value,
+              flag_str=flag_str, symbol_str=symbol_str, trace_flag_str=trace_flag_str,
+              taskState=lambda state: TASK_STATES.get(state, "Unknown"), EventHeaders=EventHeaders)
+DEFINITIONS = [name for name in vars(core) if name.startswith("define_")]
+
+
+# ---- Util: times, statistics, names of system calls ----
+
+NSECS_PER_SEC = 10 ** 9
+
+
+def add_stats(stats, key, value):
+    """(least, greatest, average, how many), where the average is perf's: of the one before and the value."""
+    least, greatest, average, n = stats.get(key, (value, value, value, 0))
+    stats[key] = min(least, value), max(greatest, value), (average + value) / 2 if n else value, n + 1
+
+
+def syscall_name(number):
+    """By the module audit, where it is installed."""
+    try:
+        import audit
+        return audit.audit_syscall_to_name(number, audit.audit_detect_machine()) or str(number)
+    except ImportError:
+        return str(number)
+
+
+FUTEX_PRIVATE_FLAG, FUTEX_CLOCK_REALTIME = 128, 256
+module("Util", FUTEX_WAIT=0, FUTEX_WAKE=1, FUTEX_PRIVATE_FLAG=FUTEX_PRIVATE_FLAG,
+       FUTEX_CLOCK_REALTIME=FUTEX_CLOCK_REALTIME, FUTEX_CMD_MASK=~(FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME),
+       NSECS_PER_SEC=NSECS_PER_SEC, avg=lambda total, n: total / n,
+       nsecs=lambda secs, nsecs: secs * NSECS_PER_SEC + nsecs, nsecs_secs=lambda nsecs: nsecs / NSECS_PER_SEC,
+       nsecs_nsecs=lambda nsecs: nsecs % NSECS_PER_SEC,
+       # A tuple of one, as scripts print it since perf has it.
+       nsecs_str=lambda nsecs: ("%5u.%09u" % divmod(nsecs, NSECS_PER_SEC),),
+       add_stats=add_stats, clear_term=lambda: print("\x1b[H\x1b[2J"), syscall_name=syscall_name,
+       strerror=lambda number: errno.errorcode.get(abs(number), "Unknown %d errno" % number))
+
+
+# ---- EventClass: raw bytes of Intel's PEBS ----
+
+EVTYPE_GENERIC, EVTYPE_PEBS, EVTYPE_PEBS_LL, EVTYPE_IBS = range(4)
+
+
+class PerfEvent:
+    event_num = 0
+
+    def __init__(self, name, comm, dso, symbol, raw_buf, ev_type=EVTYPE_GENERIC):
+        self.name, self.comm, self.dso, self.symbol = name, comm, dso, symbol
+        self.raw_buf, self.ev_type = raw_buf, ev_type
+        PerfEvent.event_num += 1
+
+    def show(self):
+        print("PMU event: name=%12s, symbol=%24s, comm=%8s, dso=%12s" % (self.name, self.symbol, self.comm, self.dso))
+
+
+class PebsEvent(PerfEvent):
+    pebs_num = 0
+
+    def __init__(self, name, comm, dso, symbol, raw_buf, ev_type=EVTYPE_PEBS):
+        (self.flags, self.ip, self.ax, self.bx, self.cx, self.dx, self.si, self.di, self.bp,
+         self.sp) = struct.unpack_from("10Q", raw_buf)
+        super().__init__(name, comm, dso, symbol, raw_buf, ev_type)
+        PebsEvent.pebs_num += 1
+
+
+class PebsNHM(PebsEvent):
+    pebs_nhm_num = 0
+
+    def __init__(self, name, comm, dso, symbol, raw_buf, ev_type=EVTYPE_PEBS_LL):
+        self.status, self.dla, self.dse, self.lat = struct.unpack_from("4Q", raw_buf, 144)
+        super().__init__(name, comm, dso, symbol, raw_buf, ev_type)
+        PebsNHM.pebs_nhm_num += 1
+
+
+def create_event(name, comm, dso, symbol, raw_buf):
+    """The kind is known by nothing but its size."""
+    kind = {144: PebsEvent, 176: PebsNHM}.get(len(raw_buf), PerfEvent)
+    return kind(name, comm, dso, symbol, raw_buf)
+
+
+module("EventClass", EVTYPE_GENERIC=EVTYPE_GENERIC, EVTYPE_PEBS=EVTYPE_PEBS, EVTYPE_PEBS_LL=EVTYPE_PEBS_LL,
+       EVTYPE_IBS=EVTYPE_IBS, PerfEvent=PerfEvent, PebsEvent=PebsEvent, PebsNHM=PebsNHM, create_event=create_event)
+
+
+# ---- the script ----
+
+def load(path):
+    """Runs the script as the main module, as far as it defines things; its names."""
+    main = types.ModuleType("__main__")
+    main.__file__ = path
+    main.perf_script_context = NO_CONTEXT
+    sys.modules["__main__"] = main
+    sys.path[0] = os.path.dirname(path)
+    with open(path, "rb") as f:
+        exec(compile(f.read(), path, "exec"), main.__dict__)
+    return main.__dict__
+
+
+def name_functions(functions, fd):
+    """functions: [(name, function)]"""
+    with open(fd, "w") as out:
+        for name, function in functions:
+            code = getattr(function, "__code__", None)
+            out.write("%s %d\n" % (name, code.co_argcount if code else 0))
+        out.write("\n")
+
+
+def run(calls, functions):
+    with open(calls, "rb", buffering=1 << 20) as stream:
+        load_calls = pickle.Unpickler(stream).load
+        while True:
+            try:
+                batch = load_calls()
+            except EOFError:
+                return
+            for number, arguments in batch:
+                functions[number](*arguments)
+
+
+def show_error(kind, error, trace):
+    """What the script did, without what is above it."""
+    while trace and trace.tb_frame.f_globals is globals():
+        trace = trace.tb_next
+    traceback.print_exception(kind, error, trace)
+
+
+def start():
+    sys.excepthook = show_error
+    calls, names = int(sys.argv[1]), int(sys.argv[2])
+    sys.argv = sys.argv[3:]
+    members = load(sys.argv[0])
+    functions = [(name, members.get(name) or getattr(core, name)) for name in DEFINITIONS]
+    functions += [(name, member) for name, member in members.items()
+                  if isinstance(member, types.FunctionType) and name not in DEFINITIONS]
+    name_functions(functions, names)
+    members.get("trace_begin", lambda: None)()
+    run(calls, [function for name, function in functions])
+    members.get("trace_end", lambda: None)()
+
+
+start()

@@ -1,0 +1,714 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * script_python: samples as calls of Python functions, with perf's names, arguments and dictionaries. A list of calls
+ * at a time goes through the output to python.py, which a process of its own runs:
+ *
+ *	[(3, ({"ev_name": "cycles", "comm": "sh", "sample": {"ip": 4198400, ...}, ...},)), ...]	3: which function
+ *
+ * Of an event that no function takes nothing is sent, and what nobody asks for is not worked out. Frames are sent once
+ * and referred to after that (pickle.h): a script that changes one changes it for all samples that have it.
+ *
+ * A sample of a tracepoint calls SYSTEM__EVENT(name, context, cpu, s, ns, pid, comm, callchain, field...), or else
+ * trace_unhandled(name, context, fields); both get the dictionary of the sample, too, where they have a place for it.
+ * All others call process_event(dictionary).
+ */
+#include "script/pickle.h"
+#include "script/script_internal.h"
+
+#include <stdlib.h>
+
+enum { BATCH_BYTES = 64 << 10 };
+
+/* Kinds of kept values, in the low bits of a key's b; those of texts are odd (pickle.c). */
+enum { KEEP_FRAME = 2, KEEP_ATTR = 4, KEEP_BITS = 8 };
+
+struct python_event {
+	int function; /* index; -1: none */
+	bool is_tracepoint, unhandled, wants_dict;
+	bool defined; /* names of its fields' values were sent */
+	char *name; /* the event's own */
+	char *call; /* of a tracepoint: "sched__sched_switch" */
+};
+
+struct script_python {
+	const struct python_functions *functions;
+	struct pickle pickle;
+	bool open; /* a list of calls has begun */
+	struct python_event *events; /* by index */
+	size_t n_events;
+	int throttle, unthrottle, context_switch;
+};
+
+/* ---- functions ---- */
+
+void python_functions_add(struct python_functions *functions, const char *name, int n_args)
+{
+	VEC_GROW(functions->v, functions->n, functions->cap);
+	functions->v[functions->n++] = (struct python_function){ xstrdup(name), n_args };
+}
+
+void python_functions_release(struct python_functions *functions)
+{
+	for (size_t i = 0; i < functions->n; i++)
+		free(functions->v[i].name);
+	free(functions->v);
+	*functions = (struct python_functions){ 0 };
+}
+
+static int find_function(const struct python_functions *functions, const char *name)
+{
+	for (size_t i = 0; i < functions->n; i++)
+		if (!strcmp(functions->v[i].name, name))
+			return (int)i;
+	return -1;
+}
+
+static void choose(struct script *script, struct script_python *python, const struct data_event *event)
+{
+	struct python_event *chosen = &python->events[event->index];
+	struct tracepoints *tracepoints;
+	const char *system, *name;
+	struct str text = STR_INIT;
+
+	data_event_add_name(event, &text);
+	chosen->name = str_detach(&text);
+	chosen->is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
+	if (!chosen->is_tracepoint) {
+		chosen->function = find_function(python->functions, "process_event");
+	} else if ((tracepoints = script_tracepoints(script)) &&
+		   tracepoint_names(tracepoints, event, &system, &name)) {
+		size_t n_args = 8 + tracepoint_n_fields(tracepoints, event); /* in front of the dictionary */
+
+		str_addf(&text, "%s__%s", system, name);
+		chosen->function = find_function(python->functions, text.s);
+		chosen->unhandled = chosen->function < 0;
+		if (chosen->unhandled) {
+			chosen->function = find_function(python->functions, "trace_unhandled");
+			n_args = 3;
+		}
+		chosen->wants_dict = chosen->function >= 0 &&
+				     python->functions->v[chosen->function].n_args == (int)n_args + 1;
+	} else {
+		chosen->function = -1;
+	}
+	chosen->call = str_detach(&text);
+}
+
+/* Events of a pipe come one after another. */
+static struct python_event *event_of(struct script *script, const struct data_event *event)
+{
+	struct script_python *python = script->python;
+	size_t n = script->session.recording->events->n;
+
+	if (n > python->n_events) {
+		python->events = xreallocarray(python->events, n, sizeof(*python->events));
+		memset(python->events + python->n_events, 0, (n - python->n_events) * sizeof(*python->events));
+		python->n_events = n;
+	}
+	if (!python->events[event->index].name)
+		choose(script, python, event);
+	return &python->events[event->index];
+}
+
+bool script_python_takes(struct script *script, const struct data_event *event)
+{
+	return event_of(script, event)->function >= 0;
+}
+
+void script_python_new(struct script *script)
+{
+	const struct python_functions *functions = script->options.python;
+	struct script_python *python = xcalloc(1, sizeof(*python));
+
+	python->functions = functions;
+	python->throttle = find_function(functions, "throttle");
+	python->unthrottle = find_function(functions, "unthrottle");
+	python->context_switch = find_function(functions, "context_switch");
+	script->python = python;
+}
+
+void script_python_free(struct script_python *python)
+{
+	if (!python)
+		return;
+	for (size_t i = 0; i < python->n_events; i++) {
+		free(python->events[i].name);
+		free(python->events[i].call);
+	}
+	free(python->events);
+	pickle_release(&python->pickle);
+	free(python);
+}
+
+void script_python_forget(struct script_python *python)
+{
+	pickle_forget(&python->pickle);
+}
+
+/* ---- calls ---- */
+
+static struct pickle *begin_call(struct script *script, int function)
+{
+	struct script_python *python = script->python;
+	struct pickle *p = &python->pickle;
+
+	p->out = &script->output->text;
+	if (!python->open)
+		pickle_list(p);
+	python->open = true;
+	pickle_tuple(p);
+	pickle_signed(p, function);
+	pickle_tuple(p);
+	return p;
+}
+
+static void end_list(struct script *script)
+{
+	struct script_python *python = script->python;
+
+	if (!python->open)
+		return;
+	pickle_list_end(&python->pickle);
+	pickle_stop(&python->pickle);
+	python->open = false;
+}
+
+static int end_call(struct script *script)
+{
+	struct pickle *p = &script->python->pickle;
+
+	pickle_tuple_end(p);
+	pickle_tuple_end(p);
+	if (script->output->text.len < BATCH_BYTES)
+		return 0;
+	end_list(script);
+	return output_step(script->output);
+}
+
+int script_python_end(struct script *script)
+{
+	end_list(script);
+	return output_end(script->output);
+}
+
+/* ---- values ---- */
+
+static void add_name(struct pickle *p, const char *name)
+{
+	pickle_text(p, name, strlen(name));
+}
+
+static void member_number(struct pickle *p, const char *name, uint64_t value)
+{
+	add_name(p, name);
+	pickle_number(p, value);
+}
+
+static void member_text(struct pickle *p, const char *name, const char *text)
+{
+	add_name(p, name);
+	add_name(p, text);
+}
+
+static void member_bool(struct pickle *p, const char *name, bool value)
+{
+	add_name(p, name);
+	pickle_bool(p, value);
+}
+
+static void add_dso(struct pickle *p, const struct dso *dso)
+{
+	struct str text = STR_INIT;
+
+	script_add_dso(dso, &text);
+	pickle_text(p, text.s, text.len);
+	str_release(&text);
+}
+
+/* ---- frames ---- */
+
+/* STB_LOCAL, STB_GLOBAL or STB_WEAK of a symbol table. */
+static unsigned binding(const struct symbol *symbol)
+{
+	return symbol->binding == 'g' ? 1 : symbol->binding == 'w' ? 2 : 0;
+}
+
+static void add_symbol(struct pickle *p, const struct symbol *symbol)
+{
+	pickle_dict(p);
+	member_number(p, "start", symbol->start);
+	member_number(p, "end", symbol->end);
+	member_number(p, "binding", binding(symbol));
+	member_text(p, "name", symbol->name);
+	pickle_dict_end(p);
+}
+
+static void add_frame(struct pickle *p, uint64_t ip, const struct location_row *row, const struct symbol *symbol)
+{
+	pickle_dict(p);
+	member_number(p, "ip", ip);
+	if (symbol_has_name(symbol)) {
+		add_name(p, "sym");
+		add_symbol(p, symbol);
+		member_number(p, "sym_off", row->addr - symbol->start);
+	}
+	if (row->dso) {
+		add_name(p, "dso");
+		add_dso(p, row->dso);
+	}
+	pickle_dict_end(p);
+}
+
+/* The functions inlined at the address, and the one around them. */
+static void add_frames(struct script *script, struct pickle *p, const struct chain_entry *entry)
+{
+	const struct frame_list frames = *location_frames(&script->session, entry->location, 0);
+	const struct location_row *row = &script->session.locations->v[entry->location];
+
+	for (size_t i = 0; i < frames.n; i++) {
+		const struct pickle_key key = {
+			entry->ip, ((uint64_t)entry->location << 24 | (uint64_t)i << KEEP_BITS) | KEEP_FRAME,
+		};
+
+		if (pickle_again(p, key))
+			continue;
+		add_frame(p, entry->ip, row, frames.v[i].symbol);
+		pickle_keep(p, key);
+	}
+}
+
+static void add_chain(struct script *script, struct pickle *p, const struct chain *chain)
+{
+	pickle_list(p);
+	for (size_t i = 0; i < chain->n; i++)
+		add_frames(script, p, &chain->v[i]);
+	pickle_list_end(p);
+}
+
+/* ---- the dictionary of a sample ---- */
+
+/* Counts of the sample's group; without them one of 0, as perf has it. */
+static void add_values(struct pickle *p, const struct sample *s)
+{
+	const struct read_values *read = &s->read;
+
+	if (s->has & PERF_SAMPLE_READ) {
+		if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+			member_number(p, "time_enabled", read->enabled_ns);
+		if (read->format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+			member_number(p, "time_running", read->running_ns);
+	}
+	add_name(p, "values");
+	pickle_list(p);
+	for (uint64_t i = 0; i < (s->has & PERF_SAMPLE_READ ? read->n : 1); i++) {
+		uint64_t id = s->id, value = 0, lost = 0;
+
+		if (s->has & PERF_SAMPLE_READ) {
+			value = read_values_value(read, i);
+			read_values_id(read, i, &id);
+			read_values_lost(read, i, &lost);
+		} else {
+			id = 0;
+		}
+		pickle_tuple(p);
+		pickle_number(p, id);
+		pickle_number(p, value);
+		pickle_number(p, lost);
+		pickle_tuple_end(p);
+	}
+	pickle_list_end(p);
+}
+
+/* PERF_MEM_*_NA of perf_event_open(2) where no memory access was recorded. */
+static uint64_t data_source(const struct sample *s)
+{
+	const union perf_mem_data_src none = {
+		.mem_op = PERF_MEM_OP_NA, .mem_lvl = PERF_MEM_LVL_NA, .mem_snoop = PERF_MEM_SNOOP_NA,
+		.mem_lock = PERF_MEM_LOCK_NA, .mem_dtlb = PERF_MEM_TLB_NA,
+	};
+
+	return s->has & PERF_SAMPLE_DATA_SRC ? s->data_src : none.val;
+}
+
+static void add_sample(struct pickle *p, const struct sink_sample *taken)
+{
+	const struct sample *s = taken->sample->sample;
+	uint64_t has = s->has, source = data_source(s);
+	bool three = has & DATA_SAMPLE_WEIGHT_STRUCT;
+	struct str text = STR_INIT;
+
+	pickle_dict(p);
+	member_number(p, "id", has & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? s->id : UINT64_MAX);
+	member_number(p, "stream_id", has & PERF_SAMPLE_STREAM_ID ? s->stream_id : UINT64_MAX);
+	add_name(p, "pid");
+	pickle_signed(p, has & PERF_SAMPLE_TID ? (int32_t)s->pid : -1);
+	add_name(p, "tid");
+	pickle_signed(p, has & PERF_SAMPLE_TID ? (int32_t)s->tid : -1);
+	member_number(p, "cpu", has & PERF_SAMPLE_CPU ? s->cpu : UINT32_MAX);
+	member_number(p, "ip", s->ip);
+	member_number(p, "time", has & PERF_SAMPLE_TIME ? s->time_ns : UINT64_MAX);
+	member_number(p, "period", taken->period);
+	member_number(p, "phys_addr", has & PERF_SAMPLE_PHYS_ADDR ? s->phys_addr : 0);
+	member_number(p, "addr", has & PERF_SAMPLE_ADDR ? s->addr : 0);
+	add_values(p, s);
+	member_number(p, "weight", three ? s->weight & UINT32_MAX : has & PERF_SAMPLE_WEIGHT ? s->weight : 0);
+	member_number(p, "ins_lat", three ? s->weight >> 32 & 0xffff : 0);
+	member_number(p, "transaction", has & PERF_SAMPLE_TRANSACTION ? s->transaction : 0);
+	member_number(p, "datasrc", source);
+	script_add_data_src(source, &text);
+	add_name(p, "datasrc_decode");
+	pickle_text(p, text.s, text.len);
+	member_number(p, "cpumode", taken->sample->mode);
+	pickle_dict_end(p);
+	str_release(&text);
+}
+
+static void add_branches(struct script *script, struct pickle *p, const struct replay_sample *sample)
+{
+	const struct sample *s = sample->sample;
+
+	add_name(p, "brstack");
+	pickle_list(p);
+	for (uint64_t i = 0; i < s->n_branches; i++) {
+		const struct sample_branch *b = &s->branches[i];
+		const struct location_row *row;
+
+		pickle_dict(p);
+		member_number(p, "from", b->from);
+		member_number(p, "to", b->to);
+		member_bool(p, "mispred", b->flags & SCRIPT_MISPREDICTED);
+		member_bool(p, "predicted", b->flags & SCRIPT_PREDICTED);
+		member_bool(p, "in_tx", b->flags & SCRIPT_IN_TX);
+		member_bool(p, "abort", b->flags & SCRIPT_ABORT);
+		member_number(p, "cycles", b->flags >> 4 & 0xffff);
+		row = &script->session.locations->v[session_address_location(&script->session, sample, b->from)];
+		add_name(p, "from_dsoname");
+		add_dso(p, row->dso);
+		row = &script->session.locations->v[session_address_location(&script->session, sample, b->to)];
+		add_name(p, "to_dsoname");
+		add_dso(p, row->dso);
+		pickle_dict_end(p);
+	}
+	pickle_list_end(p);
+}
+
+static void member_branch_end(struct script *script, struct pickle *p, const char *name,
+			      const struct replay_sample *sample, uint64_t ip)
+{
+	struct str text = STR_INIT;
+
+	script_add_branch_symbol(script, sample, ip, &text);
+	add_name(p, name);
+	pickle_text(p, text.s, text.len);
+	str_release(&text);
+}
+
+static void add_branch_symbols(struct script *script, struct pickle *p, const struct replay_sample *sample)
+{
+	const struct sample *s = sample->sample;
+
+	add_name(p, "brstacksym");
+	pickle_list(p);
+	for (uint64_t i = 0; i < s->n_branches; i++) {
+		const struct sample_branch *b = &s->branches[i];
+		const char pred = b->flags & SCRIPT_MISPREDICTED ? 'M' : b->flags & SCRIPT_PREDICTED ? 'P' : '-';
+
+		pickle_dict(p);
+		member_branch_end(script, p, "from", sample, b->from);
+		member_branch_end(script, p, "to", sample, b->to);
+		add_name(p, "pred");
+		pickle_text(p, &pred, 1);
+		member_text(p, "in_tx", b->flags & SCRIPT_IN_TX ? "X" : "-");
+		member_text(p, "abort", b->flags & SCRIPT_ABORT ? "A" : "-");
+		pickle_dict_end(p);
+	}
+	pickle_list_end(p);
+}
+
+static void add_registers(struct script *script, struct pickle *p, const char *name, const struct sample_regs *regs)
+{
+	struct str text = STR_INIT;
+
+	script_add_register_values(script->session.reader, regs, &text);
+	add_name(p, name);
+	pickle_text(p, text.s, text.len);
+	str_release(&text);
+}
+
+/* File, build-id, map, symbol and offset of the sample's own address. */
+static void add_code(struct script *script, struct pickle *p, const struct replay_sample *sample)
+{
+	uint32_t location = session_ip_location(&script->session, sample);
+	const struct location_row *row = &script->session.locations->v[location];
+	const struct symbol *symbol = location_symbol(&script->session, location);
+	struct str build_id = STR_INIT;
+	struct location place;
+
+	if (!row->dso)
+		return;
+	build_id_text(&row->dso->build_id, &build_id);
+	session_place(&script->session, sample, &place);
+	add_name(p, "dso");
+	add_dso(p, row->dso);
+	member_text(p, "dso_bid", build_id.s);
+	member_number(p, "dso_map_start", place.map_start);
+	member_number(p, "dso_map_end", place.map_end);
+	member_number(p, "map_pgoff",
+		      row->dso->kind == DSO_FILE ? place.addr - (sample->sample->ip - place.map_start) : 0);
+	if (symbol_has_name(symbol)) {
+		member_text(p, "symbol", symbol->name);
+		member_number(p, "symoff", row->addr - symbol->start);
+	}
+	str_release(&build_id);
+}
+
+static const char *comm_of(struct script *script, const struct thread *thread)
+{
+	return session_comm(&script->session, thread->comm);
+}
+
+static void add_dictionary(struct script *script, struct pickle *p, const struct python_event *event,
+			   const struct sink_sample *taken)
+{
+	const struct data_event *own = taken->sample->event;
+	const struct sample *s = taken->sample->sample;
+	const struct pickle_key attr = { (uint64_t)own->index, 1 << KEEP_BITS | KEEP_ATTR };
+
+	pickle_dict(p);
+	member_text(p, "ev_name", event->name);
+	add_name(p, "attr");
+	if (!pickle_again(p, attr)) {
+		pickle_bytes(p, own->attr_bytes, own->attr_size);
+		pickle_keep(p, attr);
+	}
+	add_name(p, "sample");
+	add_sample(p, taken);
+	add_name(p, "raw_buf");
+	pickle_bytes(p, s->raw, s->has & PERF_SAMPLE_RAW ? s->raw_size : 0);
+	member_text(p, "comm", comm_of(script, taken->sample->thread));
+	if (s->has & PERF_SAMPLE_IP)
+		add_code(script, p, taken->sample);
+	add_name(p, "callchain");
+	add_chain(script, p, &taken->frames);
+	add_branches(script, p, taken->sample);
+	add_branch_symbols(script, p, taken->sample);
+	add_registers(script, p, "iregs", &s->intr_regs);
+	add_registers(script, p, "uregs", &s->user_regs);
+	if (s->has & PERF_SAMPLE_CGROUP)
+		member_number(p, "cgroup", s->cgroup);
+	pickle_dict_end(p);
+}
+
+/* ---- tracepoints ---- */
+
+/* A text has no control characters but blanks. */
+static bool is_readable(const struct tracepoint_data *data)
+{
+	for (size_t i = 0; i < data->len; i++)
+		if (data->bytes[i] < ' ' && !strchr("\t\n\v\f\r", data->bytes[i]))
+			return false;
+	return true;
+}
+
+/* Arrays are bytes as they are in the recording, as perf has them, and so are texts that are none. */
+static void add_field(struct pickle *p, const struct tracepoint_data *data)
+{
+	if (data->is_text && is_readable(data))
+		pickle_text(p, (const char *)data->bytes, data->len);
+	else if (!data->is_number)
+		pickle_bytearray(p, data->bytes, data->len);
+	else if (data->is_signed)
+		pickle_signed(p, (int64_t)tracepoint_number(data));
+	else
+		pickle_number(p, tracepoint_number(data));
+}
+
+/* A sample of a tracepoint with its fields: those that all have first. */
+struct traced {
+	const struct sink_sample *taken;
+	const struct tracepoint_data *fields;
+	size_t n_common, n;
+};
+
+/* A common field as a number; 0: there is none. */
+static int64_t common(const struct traced *traced, const char *name)
+{
+	for (size_t i = 0; i < traced->n_common; i++)
+		if (!strcmp(traced->fields[i].name, name))
+			return (int64_t)tracepoint_number(&traced->fields[i]);
+	return 0;
+}
+
+/* Answers of common_pc(context), common_flags(context) and common_lock_depth(context). */
+static void add_context(struct pickle *p, const struct traced *traced)
+{
+	pickle_tuple(p);
+	pickle_signed(p, common(traced, "common_preempt_count"));
+	pickle_signed(p, common(traced, "common_flags"));
+	pickle_signed(p, common(traced, "common_lock_depth"));
+	pickle_tuple_end(p);
+}
+
+/* cpu, s, ns, pid, comm, callchain; named: each after its name. */
+static void add_common(struct script *script, struct pickle *p, const struct traced *traced, bool named)
+{
+	static const char *const names[] = { "common_cpu", "common_s",	  "common_ns",
+					     "common_pid", "common_comm", "common_callchain" };
+	const struct sample *s = traced->taken->sample->sample;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (named)
+			add_name(p, names[i]);
+		switch (i) {
+		case 0: pickle_signed(p, s->has & PERF_SAMPLE_CPU ? (int32_t)s->cpu : -1); break;
+		case 1: pickle_number(p, s->time_ns / NS_PER_S); break;
+		case 2: pickle_number(p, s->time_ns % NS_PER_S); break;
+		case 3: pickle_signed(p, common(traced, "common_pid")); break;
+		case 4: add_name(p, comm_of(script, traced->taken->sample->thread)); break;
+		default: add_chain(script, p, &traced->taken->frames); break;
+		}
+	}
+}
+
+static void add_tracepoint(struct script *script, struct pickle *p, const struct python_event *event,
+			   const struct traced *traced)
+{
+	add_name(p, event->call);
+	add_context(p, traced);
+	if (event->unhandled)
+		pickle_dict(p);
+	add_common(script, p, traced, event->unhandled);
+	for (size_t i = traced->n_common; i < traced->n; i++) {
+		if (event->unhandled)
+			add_name(p, traced->fields[i].name);
+		add_field(p, &traced->fields[i]);
+	}
+	if (event->unhandled)
+		pickle_dict_end(p);
+	if (event->wants_dict)
+		add_dictionary(script, p, event, traced->taken);
+}
+
+struct definition {
+	struct script *script;
+	const char *event;
+	const char *field; /* the last one that was defined; NULL: none */
+};
+
+static struct pickle *begin_definition(const struct definition *definition, const char *function, const char *field)
+{
+	const struct python_functions *functions = definition->script->python->functions;
+	struct pickle *p = begin_call(definition->script, find_function(functions, function));
+
+	add_name(p, definition->event);
+	add_name(p, field);
+	return p;
+}
+
+static void end_definition(struct pickle *p)
+{
+	pickle_tuple_end(p);
+	pickle_tuple_end(p);
+}
+
+static void define_name(void *context, const char *field, const char *delimiter, uint64_t value, const char *name)
+{
+	struct definition *definition = context;
+	struct pickle *p;
+
+	if (!definition->field || strcmp(definition->field, field) != 0) {
+		p = begin_definition(definition, delimiter ? "define_flag_field" : "define_symbolic_field", field);
+		if (delimiter)
+			add_name(p, delimiter);
+		end_definition(p);
+	}
+	definition->field = field;
+	p = begin_definition(definition, delimiter ? "define_flag_value" : "define_symbolic_value", field);
+	pickle_signed(p, (int64_t)value);
+	add_name(p, name);
+	end_definition(p);
+}
+
+/* Tells the script what flag_str() and symbol_str() answer for the event. */
+static void define_names(struct script *script, const struct data_event *event, struct python_event *chosen)
+{
+	struct definition definition = { script, chosen->call, NULL };
+
+	chosen->defined = true;
+	tracepoint_value_names(script_tracepoints(script), event, define_name, &definition);
+}
+
+int script_python_sample(struct script *script, const struct sink_sample *taken)
+{
+	const struct replay_sample *sample = taken->sample;
+	struct python_event *event = event_of(script, sample->event);
+	struct traced traced = { .taken = taken };
+
+	if (event->is_tracepoint) {
+		traced.fields = tracepoint_all(script_tracepoints(script), sample->event, sample->sample,
+					       &traced.n_common, &traced.n);
+		if (!traced.fields) {
+			script->without_trace++;
+			return 0;
+		}
+		if (!event->defined)
+			define_names(script, sample->event, event);
+		add_tracepoint(script, begin_call(script, event->function), event, &traced);
+	} else {
+		add_dictionary(script, begin_call(script, event->function), event, taken);
+	}
+	return end_call(script);
+}
+
+/* ---- other records ---- */
+
+static int call_throttle(struct script *script, int function, const struct record_body *body)
+{
+	struct pickle *p;
+
+	if (function < 0)
+		return 0;
+	p = begin_call(script, function);
+	pickle_number(p, body->throttle.time_ns);
+	pickle_number(p, body->throttle.id);
+	pickle_number(p, body->throttle.stream_id);
+	pickle_signed(p, (int32_t)body->id.cpu);
+	pickle_signed(p, (int32_t)body->id.pid);
+	pickle_signed(p, (int32_t)body->id.tid);
+	return end_call(script);
+}
+
+static int call_switch(struct script *script, const struct record *record, const struct record_body *body)
+{
+	bool wide = record->type == RECORD_SWITCH_CPU_WIDE;
+	struct pickle *p;
+
+	if (script->python->context_switch < 0)
+		return 0;
+	p = begin_call(script, script->python->context_switch);
+	pickle_number(p, body->id.time_ns);
+	pickle_signed(p, (int32_t)body->id.cpu);
+	pickle_signed(p, (int32_t)body->id.pid);
+	pickle_signed(p, (int32_t)body->id.tid);
+	pickle_signed(p, wide ? (int32_t)body->sched.other_pid : -1);
+	pickle_signed(p, wide ? (int32_t)body->sched.other_tid : -1);
+	pickle_signed(p, -1); /* of no guest */
+	pickle_bool(p, record->misc & MISC_SWITCH_OUT);
+	pickle_bool(p, record->misc & MISC_SWITCH_OUT_PREEMPT);
+	return end_call(script);
+}
+
+int script_python_record(struct script *script, const struct record *record, const struct record_body *body)
+{
+	switch (record->type) {
+	case RECORD_THROTTLE:
+		return call_throttle(script, script->python->throttle, body);
+	case RECORD_UNTHROTTLE:
+		return call_throttle(script, script->python->unthrottle, body);
+	case RECORD_SWITCH:
+	case RECORD_SWITCH_CPU_WIDE:
+		return call_switch(script, record, body);
+	default:
+		return 0;
+	}
+}

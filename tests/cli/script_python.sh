@@ -1,0 +1,183 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Scripts in Python that were written for perf: pstat calls their functions with what perf calls them with.
+#
+# run: once
+. "${0%/*}/../lib.sh"
+golden=$ROOT/tests/golden
+need_cmd python3
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 8))' || skip "needs Python 3.8 for pickle's protocol 5"
+
+# perf's own are looked for nowhere else.
+export PERF_EXEC_PATH=$tmp/core
+mkdir -p "$PERF_EXEC_PATH/scripts/python/bin"
+
+# script TEXT: a file of it, in $script.
+script()
+{
+	script=$tmp/script.py
+	cat >"$script"
+}
+
+runs() { run "$PSTAT" script -q -i "$golden/plain.data" "$@"; }
+
+test_calls()
+{
+	script <<-'X'
+		import sys
+		n = 0
+		def trace_begin():
+		    print("begin", sys.argv[1:])
+		def process_event(sample):
+		    global n
+		    n += 1
+		    print(sample["ev_name"], sample["comm"], sample["sample"]["tid"], sample["sample"]["time"],
+		          [frame["ip"] for frame in sample["callchain"]][-1])
+		def trace_end():
+		    print("end", n)
+	X
+	runs -s "$script" a -b --c
+	same "status" 0 "$status"
+	same "calls" "begin ['a', '-b', '--c']
+cycles app 4200001 1005000000 4194432
+cycles app 4200001 1006000000 4194432
+cycles app 4200001 1008000000 4194432
+cycles app 4200001 1009000000 4194432
+end 4" "$out"
+	runs -s "py:$script" -- --pid 1
+	has "a language in front, and what is after -- is the script's" "begin \['--pid', '1'\]" "$out"
+	same "filters" "begin [] end 0" "$(runs --pid 1 -s "$script"; echo $out)"
+	same "a pipe" "4" "$("$PSTAT" script -q -i - -s "$script" <"$golden/in_a_pipe.data" | sed -n 's/^end //p')"
+}
+
+test_tracepoints()
+{
+	script <<-'X'
+		from perf_trace_context import *
+		from Core import *
+		def golden__task(event_name, context, cpu, s, ns, pid, comm, callchain, *fields):
+		    print(event_name, common_pc(context), cpu, s, ns, pid, comm, callchain, fields)
+	X
+	run "$PSTAT" script -q -i "$golden/tracepoints.data" -s "$script"
+	same "status" 0 "$status"
+	has "fields" "^golden__task 0 1 1 5000000 4200001 " "$out"
+	same "each" 3 "$(wc -l <<<"$out")"
+	script <<-'X'
+		def golden__task(*arguments):
+		    pass
+		def process_event(sample):
+		    print("no")
+		def trace_unhandled(name, *arguments):
+		    print(name)
+	X
+	same "those that have no function of their own" "golden__bytes golden__bytes golden__free" \
+		"$("$PSTAT" script -q -i "$golden/tracepoints.data" -s "$script" | xargs)"
+	script <<-'X'
+		def trace_unhandled(name, context, fields):
+		    print(name, sorted(fields), fields.get("bytes"))
+	X
+	has "without the sample" "^golden__bytes \['bytes', 'common_callchain', 'common_comm', 'common_cpu', 'common_ns', 'common_pid', 'common_s', 'function'\] bytearray" \
+		"$("$PSTAT" script -q -i "$golden/tracepoints.data" -s "$script")"
+}
+
+# The names that a format has for its fields' values.
+test_names_of_values()
+{
+	need_root
+	need_tracefs
+	"$PSTAT" record -q -o softirq.data -e irq:softirq_entry -a -- "$WORK/used" $$ 0 >/dev/null 2>&1
+	"$PSTAT" record -q -o softirq.data -a -e irq:softirq_entry -- sleep 0.2 || fail "it is recorded"
+	script <<-'X'
+		from Core import *
+		def irq__softirq_entry(name, context, cpu, s, ns, pid, comm, callchain, vec):
+		    print(vec, symbol_str(name, "vec", vec), flag_str(name, "vec", vec))
+	X
+	"$PSTAT" script -q -i softirq.data -F trace | sed -n 's/.*vec=\([0-9]*\) \[action=\(.*\)\].*/\1 \2 /p' >expected
+	same "as its text has them" "$(<expected)" "$("$PSTAT" script -q -i softirq.data -s "$script")"
+	check "some" test -s expected
+}
+
+# The same as perf's, to the last member. Recordings in which perf 6.1 names the kernel by this machine's are left out.
+test_as_perf()
+{
+	local name all=$ROOT/tests/cli/script_python.py
+
+	need_perf
+	perf script -i "$golden/plain.data" -s "$all" 2>/dev/null | grep -q '^begin' || skip "needs a perf that has Python"
+	for name in deep_chain folder jit_code kernel_hidden long_names lost namespaces no_map out_of_order overlapping_maps \
+		renamed tid_reuse weight_struct; do
+		same "$name" "$(perf script -i "$golden/$name.data" -s "$all" 2>/dev/null)" \
+			"$("$PSTAT" script -q -i "$golden/$name.data" -s "$all")"
+	done
+}
+
+test_named_scripts()
+{
+	local bin=$PERF_EXEC_PATH/scripts/python/bin
+
+	printf 'import sys\ndef trace_end():\n    print("named", sys.argv[1:])\n' >"$PERF_EXEC_PATH/scripts/python/named.py"
+	printf '#!/bin/bash\n# description: does little\n# args: [word]\nperf script -q "$@" -s "$PERF_EXEC_PATH"/scripts/python/named.py w\n' \
+		>"$bin/named-report"
+	echo 'perf record -e dummy "$@"' >"$bin/named-record"
+	same "the list" "List of available trace scripts:
+  named [word]                         does little" "$("$PSTAT" script -l)"
+	run "$PSTAT" script -q -i "$golden/plain.data" -s named x
+	same "-s NAME" "named ['x']" "$out"
+	run "$PSTAT" script report named -i "$golden/plain.data"
+	same "report NAME" "named ['w']" "$out"
+	run "$PSTAT" script record named -q -o recorded -- true
+	same "record NAME" 0 "$status"
+	check "it recorded" test -s recorded
+	has "NAME" "^named \['w'\]$" "$("$PSTAT" script named true 2>/dev/null)"
+	fails_with 129 "'no_such' is neither an option nor a script" "$PSTAT" script no_such
+	fails_with 129 "the name of a script follows" "$PSTAT" script report
+	rm -rf "$PERF_EXEC_PATH/scripts"
+	same "none" "" "$("$PSTAT" script -l)"
+}
+
+# What is wrong with a script: how it ended is how pstat ends, and nothing stays behind.
+test_bad_scripts()
+{
+	local text
+
+	fails_with 129 "'$tmp/none.py': No such file or directory" "$PSTAT" script -i "$golden/plain.data" -s "$tmp/none.py"
+	fails_with 129 "scripts in Perl are not run" "$PSTAT" script -i "$golden/plain.data" -s x.pl
+	script <<<'this is no Python'
+	runs -s "$script"
+	same "not Python: status" 1 "$status"
+	has "not Python" "SyntaxError" "$err"
+	script <<<'raise SystemExit(3)'
+	runs -s "$script"
+	same "ends at once" 3 "$status"
+	printf 'def process_event(sample):\n    raise ValueError("wrong")\n' >"$script"
+	runs -s "$script"
+	same "an error in a function: status" 1 "$status"
+	has "an error in a function" "File \"$script\", line 2, in process_event.*ValueError: wrong" "$(tr '\n' ' ' <<<"$err")"
+	has_not "nothing of ours" '"<string>"' "$err"
+	printf 'import os\ndef process_event(sample):\n    os._exit(0)\n' >"$script"
+	runs -s "$script"
+	same "enough is seen" "0 " "$status $err"
+	printf 'import os, signal\ndef process_event(sample):\n    os.kill(os.getpid(), signal.SIGKILL)\n' >"$script"
+	runs -s "$script"
+	same "killed: status" 137 "$status"
+	has "killed" "^pstat: script: killed by signal 9 \(Killed\)$" "$err"
+	printf 'import os\nos.write(1, b"\\0\\xff\\n")\nos.close(2)\ndef trace_end():\n    os.fork()\n' >"$script"
+	runs -s "$script"
+	same "garbage on its own output, and a fork" 0 "$status"
+	mkdir empty
+	run env PATH="$PWD/empty" "$PSTAT" script -i "$golden/plain.data" -s "$script"
+	same "no Python: status" 125 "$status"
+	has "no Python" "^pstat: script: python3: No such file or directory$" "$err"
+	head -c 3000 "$golden/plain.data" >cut.data
+	printf 'def trace_end():\n    print("end")\n' >"$script"
+	run "$PSTAT" script -i cut.data -s "$script"
+	has "a cut recording" "^end$" "$out"
+	# Names as hostile as can be: none ends a call, and none is a terminal's control sequence.
+	run "$PSTAT" script -q -i "$golden/hostile_names.data" -s "$ROOT/tests/cli/script_python.py"
+	same "hostile names: status" 0 "$status"
+	has "hostile names" "^end$" "$out"
+	has_not "no control characters" "$(printf '\033')" "$out"
+}
+
+cd "$tmp" || exit 1
+run_tests
