@@ -68,13 +68,19 @@ static bool has_go_sections(struct elf_file *file)
 	return is;
 }
 
-static bool is_go(struct symbols *symbols, const struct dso *dso, struct elf_file *file)
+/* Returns the dso with its file, looked for once: opening it for each address would parse its headers each time. */
+static const struct dso_names *with_code_file(struct symbols *symbols, const struct dso *dso)
 {
 	struct dso_names *names = symbols_loaded(symbols, dso);
+	struct str ignored = STR_INIT;
 
-	if (names->made_by == MADE_NOT_KNOWN)
-		names->made_by = has_go_sections(file) ? MADE_BY_GO : MADE_BY_OTHERS;
-	return names->made_by == MADE_BY_GO;
+	if (names->code_file_known)
+		return names;
+	names->code_file = symbols_unwind_file(symbols, dso, &ignored);
+	names->made_by_go = names->code_file && has_go_sections(names->code_file);
+	names->code_file_known = true;
+	str_release(&ignored);
+	return names;
 }
 
 /*
@@ -118,16 +124,15 @@ static bool is_start_code(struct elf_file *file, uint64_t offset)
 static enum code_start start_of_file(struct symbols *symbols, const struct dso *dso, bool named, uint64_t addr,
 				     bool is_return)
 {
-	struct str ignored = STR_INIT;
-	struct elf_file *file = symbols_unwind_file(symbols, dso, &ignored);
+	const struct dso_names *names = with_code_file(symbols, dso);
+	struct elf_file *file = names->code_file;
 	uint64_t vaddr;
 
-	str_release(&ignored);
 	if (!file)
 		return named ? CODE_IS_CALLED : CODE_START_NOT_KNOWN;
 	if (elf_file_vaddr(file, addr, &vaddr) && vaddr - file->entry < ENTRY_BYTES)
 		return CODE_STARTS;
-	if (is_go(symbols, dso, file) || (!named && is_return && is_start_code(file, addr)))
+	if (names->made_by_go || (!named && is_return && is_start_code(file, addr)))
 		return CODE_STARTS;
 	return !named && is_c_library(dso) ? CODE_START_NOT_KNOWN : CODE_IS_CALLED;
 }

@@ -126,7 +126,8 @@ struct dso_names {
 	/* Shared by its sources. */
 	struct dso_files files;
 	bool files_known;
-	enum { MADE_NOT_KNOWN, MADE_BY_GO, MADE_BY_OTHERS } made_by; /* see code_start.c */
+	struct elf_file *code_file; /* of code_start.c; NULL: none, or not asked for yet */
+	bool code_file_known, made_by_go;
 	const struct embedded_dso *listed; /* names by address, of the recording or the cache; NULL: none */
 	bool listed_by_cache;
 	struct code_times *times; /* DSO_ANON: what lay where when; NULL: not known */
