@@ -22,10 +22,16 @@ enum { DIGITS_MAX = 24 /* of 64 bits in octal */ };
 static char *make_digits(char *digits, uint64_t value, unsigned base, bool upper)
 {
 	const char *letters = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	const unsigned shift = base == 16 ? 4 : 3;
 	char *p = digits + DIGITS_MAX;
 
-	for (; value; value /= base)
-		*--p = letters[value % base];
+	/* Divides by a constant or not at all: a division by a variable takes longer than all the rest. */
+	if (base == 10)
+		for (; value; value /= 10)
+			*--p = letters[value % 10];
+	else
+		for (; value; value >>= shift)
+			*--p = letters[value & (base - 1)];
 	return p;
 }
 

@@ -29,12 +29,8 @@ void str_reset(struct str *s)
 		s->s[0] = '\0';
 }
 
-void str_reserve(struct str *s, size_t more)
+static void grow(struct str *s, size_t need)
 {
-	size_t need = s->len + more + 1;
-
-	if (need <= s->cap)
-		return;
 	if (need < s->cap + s->cap / 2)
 		need = s->cap + s->cap / 2;
 	if (need < 64)
@@ -43,9 +39,23 @@ void str_reserve(struct str *s, size_t more)
 	s->cap = need;
 }
 
+/* The check alone is inlined: most pieces are a few bytes, and there is room for them. */
+static inline void make_room(struct str *s, size_t more)
+{
+	size_t need = s->len + more + 1;
+
+	if (need > s->cap)
+		grow(s, need);
+}
+
+void str_reserve(struct str *s, size_t more)
+{
+	make_room(s, more);
+}
+
 void str_addn(struct str *s, const char *bytes, size_t n)
 {
-	str_reserve(s, n);
+	make_room(s, n);
 	if (n) /* of nothing there may be no bytes */
 		memcpy(s->s + s->len, bytes, n);
 	s->len += n;
@@ -59,12 +69,16 @@ void str_add(struct str *s, const char *text)
 
 void str_addc(struct str *s, char c)
 {
-	str_addn(s, &c, 1);
+	make_room(s, 1);
+	s->s[s->len++] = c;
+	s->s[s->len] = '\0';
 }
 
 void str_pad(struct str *s, char c, size_t n)
 {
-	str_reserve(s, n);
+	if (!n)
+		return;
+	make_room(s, n);
 	memset(s->s + s->len, c, n);
 	s->len += n;
 	s->s[s->len] = '\0';

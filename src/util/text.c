@@ -47,11 +47,23 @@ static bool is_hidden(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
+/* All eight bytes are 0x20 to 0x7e: taking 0x20 off a lower one sets its high bit, adding 1 sets that of 0x7f. */
+static bool is_visible_word(const unsigned char *p)
+{
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return !((word | (word + ones) | (word - 0x20 * ones)) & 0x80 * ones);
+}
+
 /* How many of the n bytes up to the first other one are ASCII characters that everybody sees. */
 static size_t visible_ascii(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
 
+	while (n - i >= sizeof(uint64_t) && is_visible_word(p + i))
+		i += sizeof(uint64_t);
 	while (i < n && p[i] >= 0x20 && p[i] < 0x7f)
 		i++;
 	return i;

@@ -56,10 +56,43 @@ static void test_sets(void **state)
 	str_release(&out);
 }
 
+/* A byte is shown as it is alone, wherever it stands: whole words of what everybody sees are passed over at once. */
+static void test_any_byte_anywhere(void **state)
+{
+	struct str alone = STR_INIT, text = STR_INIT, shown = STR_INIT, expected = STR_INIT;
+	char around[19];
+
+	(void)state;
+	memset(around, 'a', sizeof(around));
+	for (int byte = 0; byte < 256; byte++) {
+		const char c = (char)byte;
+
+		str_reset(&alone);
+		str_add_printable(&alone, &c, 1);
+		for (size_t at = 0; at < sizeof(around); at++) {
+			str_reset(&text);
+			str_addn(&text, around, sizeof(around));
+			text.s[at] = c;
+			str_reset(&shown);
+			str_add_printable(&shown, text.s, text.len);
+			str_reset(&expected);
+			str_addn(&expected, around, at);
+			str_addn(&expected, alone.s, alone.len);
+			str_addn(&expected, around, sizeof(around) - at - 1);
+			assert_string_equal(shown.s, expected.s);
+		}
+	}
+	str_release(&alone);
+	str_release(&text);
+	str_release(&shown);
+	str_release(&expected);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sets),
+		cmocka_unit_test(test_any_byte_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
