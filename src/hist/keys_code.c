@@ -229,6 +229,11 @@ KEY_COMPARE(compare_memory)
 }
 
 /* Compares addresses in memory as first seen: an address of a file has no other. */
+KEY_VALUE(value_symoff)
+{
+	return table_data_function(source->table, source->frame->location, 1, 0);
+}
+
 KEY_VALUE(value_addr)
 {
 	return table_location_row(source->table, source->frame->location)->ip;

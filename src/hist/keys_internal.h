@@ -47,6 +47,7 @@ uint64_t table_line(struct table *table, uint32_t location, const struct symbol 
 		    const struct source_line *line);
 KEY_VALUE(value_dso);
 KEY_VALUE(value_symbol);
+KEY_VALUE(value_symoff);
 KEY_VALUE(value_addr);
 KEY_VALUE(value_srcline);
 KEY_VALUE(value_srcfile);

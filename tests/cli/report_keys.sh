@@ -64,6 +64,10 @@ test_tasks()
 	keyed plain -s tid,tgid,cpu --no-children <<-'END'
 	100.00%|4200001:app|4200001:app|001
 	END
+	keyed weight_struct -s symoff <<-'END'
+	50.00%|[.] leaf+0x8
+	50.00%|[.] spin+0x8
+	END
 	keyed plain -s comm_nodigit --no-children <<-'END'
 	100.00%|app
 	END
