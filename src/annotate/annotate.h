@@ -153,6 +153,28 @@ enum annotate_percent { PERCENT_LOCAL_PERIOD, PERCENT_LOCAL_HITS, PERCENT_GLOBAL
 double annotation_percent(const struct annotation *annotation, size_t event, const struct annotate_cell *cell,
 			  enum annotate_percent of);
 
+/* ---- instructions.c: the instruction at a location, and lines of source, for those who print single samples ---- */
+
+struct instructions; /* borrows the session */
+struct instructions *instructions_new(struct session *session);
+void instructions_free(struct instructions *instructions); /* NULL is fine */
+
+enum { INSTRUCTION_BYTES_MAX = 15 }; /* of x86, whose instructions are the longest */
+struct instruction_found {
+	uint8_t bytes[INSTRUCTION_BYTES_MAX];
+	uint8_t n_bytes; /* of the instruction; 0: the bytes there are none that is known */
+	bool leaves; /* what follows it is not executed next: it jumps, calls or returns whatever the flags are */
+	bool has_symbol; /* it goes to symbol + offset, which lies at target as its file has it */
+	const struct symbol *symbol;
+	uint64_t offset, target;
+	/* Names it, e.g. "movl", and its operands as the disassembler has them; valid until the next call. */
+	const char *name, *operands;
+};
+/* False: no file has the code of the location, or there is no disassembler for its machine. */
+bool instruction_at_location(struct instructions *instructions, uint32_t location, struct instruction_found *found);
+/* A line of source, printable; lives as long as instructions. NULL: no such file or line. */
+const char *instructions_source(struct instructions *instructions, const struct source_line *line);
+
 /* ---- disasm_capstone.c; disasm_capstone_none.c where it was left out ---- */
 /* Can code be disassembled? 0, -ENOSYS: left out of the build, or why the library can't be loaded. */
 int annotate_try(struct str *err);

@@ -12,6 +12,7 @@ struct disasm_instruction { /* valid until the next one is asked for */
 	const char *name; /* "callq" */
 	const char *operands; /* "0x1139"; not printable as such: see annotation.c */
 	enum annotate_flow flow;
+	bool leaves; /* whatever the flags are, what follows is not executed next */
 	/*
 	 * The instruction names an address: jumps there, calls it or, relative to itself or to a page that one before
 	 * it has put into a register (adrp), reads there.

@@ -184,6 +184,16 @@ static bool arm64_calls(const cs_insn *insn)
 	return insn->id == ARM64_INS_BL || insn->id == ARM64_INS_BLR;
 }
 
+static bool x86_jumps_always(const cs_insn *insn)
+{
+	return insn->id == X86_INS_JMP || insn->id == X86_INS_LJMP;
+}
+
+static bool arm64_jumps_always(const cs_insn *insn)
+{
+	return insn->id == ARM64_INS_BR || (insn->id == ARM64_INS_B && insn->detail->arm64.cc <= ARM64_CC_INVALID);
+}
+
 /* To add a machine: a row, its function, and its syntaxes; a test in test_annotate.c. */
 static const struct disasm_machine {
 	uint16_t machine;
@@ -194,10 +204,11 @@ static const struct disasm_machine {
 	bool (*target)(struct disasm *disasm, bool goes, struct disasm_instruction *out);
 	unsigned (*length)(const uint8_t *bytes, size_t n); /* of some that the library may not know; NULL: none */
 	bool (*calls)(const cs_insn *insn); /* what is a call without being in that group; NULL: nothing is */
+	bool (*jumps_always)(const cs_insn *insn); /* a jump that no flag and no register decides about */
 } machines[] = {
-	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, x86_vector_length, NULL },
-	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL },
-	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, NULL, arm64_calls },
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, x86_vector_length, NULL, x86_jumps_always },
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL, x86_jumps_always },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, NULL, arm64_calls, arm64_jumps_always },
 };
 
 struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why)
@@ -258,6 +269,16 @@ static enum annotate_flow flow_of(const struct disasm *disasm)
 	return disasm->lib->cs_insn_group(disasm->handle, insn, CS_GRP_JUMP) ? FLOW_JUMP : FLOW_ON;
 }
 
+static bool leaves(const struct disasm *disasm, enum annotate_flow flow)
+{
+	const cs_insn *insn = disasm->insn;
+
+	return flow == FLOW_CALL || flow == FLOW_RETURN ||
+	       disasm->lib->cs_insn_group(disasm->handle, insn, CS_GRP_INT) ||
+	       disasm->lib->cs_insn_group(disasm->handle, insn, CS_GRP_IRET) ||
+	       (flow == FLOW_JUMP && disasm->machine->jumps_always(insn));
+}
+
 bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t addr,
 		 struct disasm_instruction *instruction)
 {
@@ -269,6 +290,7 @@ bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t
 		.operands = disasm->insn->op_str,
 		.flow = flow_of(disasm),
 	};
+	instruction->leaves = leaves(disasm, instruction->flow);
 	instruction->has_target = disasm->machine->target(
 		disasm, instruction->flow == FLOW_CALL || instruction->flow == FLOW_JUMP, instruction);
 	return true;

@@ -4,6 +4,7 @@
  * (-D), and its header.
  */
 #include "cmd/command.h"
+#include "cmd/event_dumps.h"
 #include "cmd/message.h"
 #include "cmd/perf_scripts.h"
 #include "cmd/python_run.h"
@@ -20,6 +21,7 @@ struct script_words {
 	const char *python; /* -s */
 	bool list; /* -l */
 	char **arguments; /* of that script; ended by NULL */
+	bool per_event;
 };
 
 static int take_fields(void *target, const char *argument, struct str *err)
@@ -32,6 +34,34 @@ static int take_fields(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+/* perf's words for a trace by hardware: what it prints of samples is printed of all others. */
+static int take_trace(struct script_words *words, const char *fields, struct str *err)
+{
+	words->script.ns = true;
+	return take_fields(words, fields, err);
+}
+
+static int take_insn_trace(void *target, const char *argument, struct str *err)
+{
+	bool disasm = argument && !strcmp(argument, "disasm");
+
+	if (argument && !disasm && strcmp(argument, "raw") != 0)
+		return fail(err, -EINVAL, "--insn-trace: '%s' is not raw or disasm", argument);
+	return take_trace(target, disasm ? "+disasm,-event,-period" : "+insn,-event,-period", err);
+}
+
+static int take_call_trace(void *target, const char *argument, struct str *err)
+{
+	(void)argument;
+	return take_trace(target, "-ip,-addr,-event,-period,+callindent", err);
+}
+
+static int take_call_ret_trace(void *target, const char *argument, struct str *err)
+{
+	(void)argument;
+	return take_trace(target, "-ip,-addr,-event,-period,+callindent,+flags", err);
+}
+
 #define SCRIPT(name) .offset = offsetof(struct script_words, script.name)
 #define DUMP(name) .offset = offsetof(struct script_words, sample.dump.name)
 
@@ -42,6 +72,18 @@ const struct option_row script_options[] = {
 	  .value = VALUE_SCRIPT_FIELDS },
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "print no callchains", SCRIPT(no_chains) },
 	{ OPTION_TEXT, 0, "stop-bt", "names", "end callchains at these functions", SCRIPT(stop_bt) },
+	{ OPTION_UNSIGNED, 0, "max-blocks", "n", "print at most n blocks of -F brstackinsn", SCRIPT(max_blocks),
+	  .min = 1, .max = 65535 },
+	{ OPTION_CALL, 0, "insn-trace", "raw|disasm", "the same as --ns -F +insn,-event,-period",
+	  .argument_optional = true, .value = VALUE_ONE_OF, .call = take_insn_trace },
+	{ OPTION_CALL, 0, "call-trace", NULL, "the same as --ns -F -ip,-addr,-event,-period", .call = take_call_trace },
+	{ OPTION_CALL, 0, "call-ret-trace", NULL, "the same with +flags", .call = take_call_ret_trace },
+	{ OPTION_UNSIGNED, 0, "addr-range", "bytes", "-S 0xADDRESS: samples from there on",
+	  .offset = offsetof(struct script_words, sample.filters.addr_range), .min = 1, .max = UINT32_MAX },
+	{ OPTION_FLAG, 'L', "Latency", NULL, "print shorter lines: the CPU without brackets, names cut",
+	  SCRIPT(latency) },
+	{ OPTION_FLAG, 0, "per-event-dump", NULL, "write a file for each event: RECORDING.EVENT.dump",
+	  .offset = offsetof(struct script_words, per_event) },
 	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON object per sample", SCRIPT(json) },
 	{ OPTION_TEXT, 's', "script", "file", "call the functions of a Python script written for perf",
 	  .offset = offsetof(struct script_words, python), .value = VALUE_FILE },
@@ -81,19 +123,9 @@ const struct option_row script_options[] = {
 	  .help = "callchains in two parts are always joined" },
 	{ OPTION_REFUSED, 0, "no-merge-callchains", NULL,
 	  .help = "callchains in two parts are always joined" },
-	{ OPTION_REFUSED, 0, "addr-range", "n",
-	  .help = "-S takes function names, not address ranges" },
-	{ OPTION_REFUSED, 0, "call-trace", "options",
-	  .help = "instruction traces (AUX) are not decoded", .argument_optional = true },
-	{ OPTION_REFUSED, 0, "call-ret-trace", "options",
-	  .help = "instruction traces (AUX) are not decoded", .argument_optional = true },
-	{ OPTION_REFUSED, 0, "insn-trace", "raw|disasm",
-	  .help = "instruction traces (AUX) are not decoded", .argument_optional = true,
-	  .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "graph-function", "names", .help = "instruction traces (AUX) are not decoded" },
-	{ OPTION_REFUSED, 0, "max-blocks", "n", .help = "code between branches is not printed" },
 	{ OPTION_REFUSED, 0, "xed", "options",
-	  .help = "code is not printed", .instead = "pstat annotate", .argument_optional = true },
+	  .help = "pstat disassembles itself", .instead = "-F +disasm", .argument_optional = true },
 	{ OPTION_REFUSED, 0, "dlfilter", "file",
 	  .help = "filters in C are not loaded", .instead = "-j prints each sample as JSON, for your own program",
 	  .value = VALUE_FILE },
@@ -112,10 +144,6 @@ const struct option_row script_options[] = {
 	  .help = "names of guests are not looked up", .value = VALUE_DIRECTORY },
 	{ OPTION_REFUSED, 0, "guestvmlinux", "file",
 	  .help = "names of guests are not looked up", .value = VALUE_FILE },
-	{ OPTION_REFUSED, 'L', "Latency", NULL,
-	  .help = "latency flags of tracepoints are not printed", .instead = "-F +trace prints their fields" },
-	{ OPTION_REFUSED, 0, "per-event-dump", NULL, .help = "there is one output",
-	  .instead = "-F event names the event on each line" },
 	{ OPTION_REFUSED, 0, "show-kernel-path", NULL,
 	  .help = "the kernel's code is [kernel.kallsyms] in all recordings" },
 	{ OPTION_REFUSED, 0, "show-round-events", NULL,
@@ -125,7 +153,17 @@ const struct option_row script_options[] = {
 	{ .kind = OPTION_END, .more = sample_options },
 };
 
-static void run_script(struct sample_run *run, const struct script_words *words)
+/* Opens a file for each known event, so that there is one also of an event without samples. */
+static int open_dumps(struct event_dumps *dumps, const struct events *events, struct str *err)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (!event_dumps_output(dumps, events->v[i], false, err))
+			return -EIO;
+	return 0;
+}
+
+/* dumps NULL: all goes to run's output. */
+static void run_script(struct sample_run *run, const struct script_words *words, struct event_dumps *dumps)
 {
 	struct script *script = NULL;
 	struct str err = STR_INIT;
@@ -137,7 +175,9 @@ static void run_script(struct sample_run *run, const struct script_words *words)
 		run->status = EXIT_BAD_USAGE;
 	} else {
 		pager_open(&pager, !words->sample.no_pager && !words->python);
-		rc = script_run(script, &run->output, sample_run_progress, run, &err);
+		rc = dumps ? open_dumps(dumps, &run->reader.events, &err) : 0;
+		if (!rc)
+			rc = script_run(script, &run->output, sample_run_progress, run, &err);
 		output_end(&run->output);
 		pager_close(&pager);
 		/* Errors come after the text, and not on the pager's screen. */
@@ -175,7 +215,7 @@ static void run_python(struct sample_run *run, struct script_words *words)
 		words->script.python = &python.functions;
 		run->output.write = write_calls;
 		run->output.context = &python;
-		run_script(run, words);
+		run_script(run, words, NULL);
 		if (run->output.failed == -EPIPE) /* it has ended: its status says how */
 			run->output.failed = 0;
 		status = python_end(&python);
@@ -183,6 +223,19 @@ static void run_python(struct sample_run *run, struct script_words *words)
 	}
 	run->output.write = output_to_stdout;
 	free(path);
+}
+
+static void run_to_dumps(struct sample_run *run, struct script_words *words)
+{
+	const char *input = words->sample.dump.input;
+	struct event_dumps dumps = { .recording = input && strcmp(input, "-") != 0 ? input : "perf.data" };
+	const struct script_outputs outputs = { event_dumps_output, &dumps };
+	int status;
+
+	words->script.outputs = &outputs;
+	run_script(run, words, &dumps);
+	status = event_dumps_end(&dumps, words->sample.quiet);
+	run->status = run->status ? run->status : status;
 }
 
 static int print(struct script_words *words)
@@ -213,8 +266,10 @@ static int print(struct script_words *words)
 	if (sample_run_open(&run, &words->sample)) {
 		if (words->python)
 			run_python(&run, words);
+		else if (words->per_event)
+			run_to_dumps(&run, words);
 		else
-			run_script(&run, words);
+			run_script(&run, words, NULL);
 	}
 	return sample_run_close(&run);
 }

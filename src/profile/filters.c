@@ -162,6 +162,8 @@ struct filters {
 	bool by_comm, by_dso, by_symbol, by_pid, by_tid, by_cpu, by_socket, by_time, by_parallelism;
 	bool kernel_hidden, user_hidden, idle_hidden;
 	struct name_set comms, dsos, symbols;
+	uint64_t *addresses; /* those among symbols */
+	size_t n_addresses, addr_range;
 	char *symbol_filter;
 	struct intset pids, tids, cpus, sockets, parallelism;
 	struct time_ranges times;
@@ -308,6 +310,24 @@ static bool given(const char *text)
 	return text && *text;
 }
 
+static int parse_symbols(struct filters *filters, const struct filter_options *options, struct str *err)
+{
+	const struct name_set *names = &filters->symbols;
+	int code = name_set_parse(&filters->symbols, "--symbols", options->symbols, err);
+
+	filters->addresses = xcalloc(names->n + 1, sizeof(*filters->addresses));
+	filters->addr_range = options->addr_range ? options->addr_range : 1;
+	for (size_t i = 0; i < names->n; i++) {
+		const char *name = names->bytes.s + names->at[i];
+
+		if (!strncmp(name, "0x", 2) && !parse_u64(name, 0, &filters->addresses[filters->n_addresses]))
+			filters->n_addresses++;
+	}
+	if (!code && options->addr_range && !filters->n_addresses)
+		code = fail(err, -EINVAL, "--addr-range: --symbols has no address such as 0x401000");
+	return code;
+}
+
 static int parse_all(struct filters *filters, const struct filter_options *options,
 		     const struct session *session, struct str *err)
 {
@@ -319,7 +339,7 @@ static int parse_all(struct filters *filters, const struct filter_options *optio
 	if (given(options->dsos) && !code)
 		code = name_set_parse(&filters->dsos, "--dsos", options->dsos, err);
 	if (given(options->symbols) && !code)
-		code = name_set_parse(&filters->symbols, "--symbols", options->symbols, err);
+		code = parse_symbols(filters, options, err);
 	if (given(options->pids) && !code)
 		code = parse_ids(&filters->pids, "--pid", options->pids, err);
 	if (given(options->tids) && !code)
@@ -379,6 +399,7 @@ void filters_free(struct filters *filters)
 	name_set_release(&filters->comms);
 	name_set_release(&filters->dsos);
 	name_set_release(&filters->symbols);
+	free(filters->addresses);
 	intset_release(&filters->pids);
 	intset_release(&filters->tids);
 	intset_release(&filters->cpus);
@@ -559,11 +580,22 @@ bool filters_take_cell(const struct filters *filters, const struct cells *cells,
 	       judge(filters, FILTER_COMM, take_comm(filters, (uint32_t)cell_fact(cells, cell, FACT_COMM)));
 }
 
-/* Compares the name as shown, as the file has it, or "0x" and the address where it was loaded. */
+/* One of the addresses among the names, or less than --addr-range behind it. */
+static bool take_address(const struct filters *filters, uint64_t ip)
+{
+	for (size_t i = 0; i < filters->n_addresses; i++)
+		if (ip >= filters->addresses[i] && ip - filters->addresses[i] < filters->addr_range)
+			return true;
+	return false;
+}
+
+/* Compares the name as shown, as the file has it, or "0x" and the address where it was loaded, or of the code. */
 static bool take_symbol(const struct filters *filters, const struct location_row *row, const struct symbol *symbol)
 {
 	char address[sizeof("0x") + 16];
 
+	if (take_address(filters, row->ip))
+		return true;
 	if (!symbol)
 		return false;
 	if (name_set_has(&filters->symbols, symbol->name) ||

@@ -103,6 +103,7 @@ int recording_note_chains(int fd, const char *path, const struct sym_options *sy
 /* ---- filters.c: which samples take part; for report and script alike ---- */
 struct filter_options { /* texts as typed; NULL: all. Lists are separated by commas */
 	const char *comms, *dsos, *symbols; /* "file:/path": one name a line */
+	unsigned addr_range; /* bytes from an address among the symbols on; 0: it alone */
 	const char *symbol_filter; /* part of a symbol's name */
 	const char *pids, *tids, *cpus, *sockets, *parallelism;
 	const char *

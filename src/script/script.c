@@ -12,6 +12,7 @@
  */
 #include "script/script_internal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 enum { TEXTS_MAX_BYTES = 16 << 20, COUNTS_MAX = 1 << 24 };
@@ -168,6 +169,16 @@ static const struct script_event *event_of(const struct script *script, const st
 	return i < script->n_events ? &script->events[i] : NULL;
 }
 
+/* -EIO with a sentence: an event's own output can't be had. */
+static int choose_output(struct script *script, const struct data_event *event, bool is_sample, struct str *err)
+{
+	const struct script_outputs *outputs = script->options.outputs;
+
+	if (outputs)
+		script->output = outputs->of(outputs->context, event, is_sample, err);
+	return script->output ? 0 : -EIO;
+}
+
 static void print_other(struct script *script, const struct record *record, const struct record_body *body,
 			 const struct thread *thread)
 {
@@ -257,6 +268,7 @@ void script_free(struct script *script)
 	tracepoints_free(script->tracepoints);
 	filters_free(script->filters);
 	name_set_release(&script->stops);
+	script_release_code(script);
 	session_release(&script->session);
 	arena_release(&script->texts);
 	str_release(&script->scratch);
@@ -353,14 +365,17 @@ static int take_sample(void *context, const struct sink_sample *taken, struct st
 		.misc = sample->body->misc, .type = RECORD_SAMPLE,
 	};
 	const struct script_event *event;
+	int rc;
 
-	(void)err;
 	if (script->python)
 		return script_python_sample(script, taken);
 	event = &script->events[sample->event->index];
 	if (script->texts.bytes > TEXTS_MAX_BYTES)
 		script_forget_texts(script);
 	print_header(script);
+	rc = choose_output(script, sample->event, true, err);
+	if (rc)
+		return rc;
 	if (script->options.json)
 		script_json_sample(script, event, taken, &start);
 	else
@@ -372,6 +387,7 @@ static int take_other(void *context, const struct record *record, const struct r
 		      const struct thread *thread, struct str *err)
 {
 	struct script *script = context;
+	const struct events *events = script->session.recording->events;
 	int rc;
 
 	if (script->python)
@@ -385,6 +401,10 @@ static int take_other(void *context, const struct record *record, const struct r
 	if (rc)
 		return rc;
 	print_header(script);
+	if (script->n_events)
+		rc = choose_output(script, body->event ? body->event : events->v[0], false, err);
+	if (rc)
+		return rc;
 	print_other(script, record, body, thread);
 	return output_step(script->output);
 }
@@ -424,6 +444,7 @@ int script_run(struct script *script, struct output *output, void (*progress)(vo
 	script->progress = progress;
 	script->progress_context = context;
 	rc = sample_stream_run(&script->session, script->filters, &sink, err);
+	script->output = output;
 	if (script->python)
 		script_python_end(script);
 	else

@@ -28,6 +28,14 @@ void python_functions_add(struct python_functions *functions, const char *name, 
 void python_functions_release(struct python_functions *functions);
 /* The program that runs a script: reads the functions' calls from descriptor argv[1], names them to argv[2]. */
 extern const char python_py[];
+/*
+ * Finds where the samples of an event go, and other records that are printed with its fields. NULL with a sentence
+ * ends the run.
+ */
+struct script_outputs {
+	struct output *(*of)(void *context, const struct data_event *event, bool is_sample, struct str *err);
+	void *context;
+};
 
 struct script_options {
 	struct session_options session;
@@ -38,12 +46,14 @@ struct script_options {
 	bool no_chains; /* -G */
 	const char *stop_bt; /* functions at which chains end, a list; NULL: none */
 	bool full_source_path;
+	bool latency; /* -L: narrower columns */
 	bool ns; /* --ns: nine digits */
 	bool reltime, deltatime;
 	bool header, full_header; /* the recording's header in front */
 	bool show_tasks, show_mmaps, show_switches, show_lost, show_namespaces, show_cgroups,
 		show_bpf, show_text_poke;
-	unsigned max_stack;
+	const struct script_outputs *outputs; /* --per-event-dump; NULL: all goes to script_run's */
+	unsigned max_blocks; /* newest ones of a branch stack whose instructions are printed; 0: all */
 	unsigned verbose;
 };
 struct script;

@@ -31,6 +31,8 @@ const struct script_field_row script_field_rows[SCRIPT_FIELDS] = {
 	    "WEIGHT"),
 	ROW(FIELD_INS_LAT, "ins_lat", "latency of the instruction", DATA_SAMPLE_WEIGHT_STRUCT,
 	    "WEIGHT_STRUCT"),
+	ROW(FIELD_RETIRE_LAT, "retire_lat", "cycles until the instruction retired", DATA_SAMPLE_WEIGHT_STRUCT,
+	    "WEIGHT_STRUCT"),
 	ROW(FIELD_IP, "ip", "address of the code", PERF_SAMPLE_IP, "IP"),
 	ROW(FIELD_SYM, "sym", "function", PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP"),
 	ROW(FIELD_SYMOFF, "symoff", "offset in the function", PERF_SAMPLE_IP | PERF_SAMPLE_ADDR, "IP"),
@@ -46,6 +48,15 @@ const struct script_field_row script_field_rows[SCRIPT_FIELDS] = {
 	ROW(FIELD_BRSTACKOFF, "brstackoff", "the same with offsets in the file", PERF_SAMPLE_BRANCH_STACK,
 	    "BRANCH_STACK"),
 	ROW(FIELD_BPF_OUTPUT, "bpf-output", "bytes that a BPF program wrote", PERF_SAMPLE_RAW, "RAW"),
+	ROW(FIELD_INSNLEN, "insnlen", "bytes of the instruction", PERF_SAMPLE_IP, "IP"),
+	ROW(FIELD_INSN, "insn", "the instruction's bytes", PERF_SAMPLE_IP, "IP"),
+	ROW(FIELD_DISASM, "disasm", "the instruction in the assembler's words", PERF_SAMPLE_IP, "IP"),
+	ROW(FIELD_BRSTACKINSN, "brstackinsn", "instructions between branches, a line each",
+	    PERF_SAMPLE_BRANCH_STACK, "BRANCH_STACK"),
+	ROW(FIELD_BRSTACKINSNLEN, "brstackinsnlen", "the same with their lengths", PERF_SAMPLE_BRANCH_STACK,
+	    "BRANCH_STACK"),
+	ROW(FIELD_BRSTACKDISASM, "brstackdisasm", "the same in the assembler's words", PERF_SAMPLE_BRANCH_STACK,
+	    "BRANCH_STACK"),
 	ROW(FIELD_PHYS_ADDR, "phys_addr", "physical address of the data", PERF_SAMPLE_PHYS_ADDR,
 	    "PHYS_ADDR"),
 	ROW(FIELD_DATA_PAGE_SIZE, "data_page_size", "page size at the data's address",
@@ -53,24 +64,20 @@ const struct script_field_row script_field_rows[SCRIPT_FIELDS] = {
 	ROW(FIELD_CODE_PAGE_SIZE, "code_page_size", "page size at the code's address",
 	    PERF_SAMPLE_CODE_PAGE_SIZE, "CODE_PAGE_SIZE"),
 	ROW(FIELD_CGROUP, "cgroup", "cgroup of the task", PERF_SAMPLE_CGROUP, "CGROUP"),
+	ROW(FIELD_SRCCODE, "srccode", "line of source, where it is not the thread's last one", PERF_SAMPLE_IP, "IP"),
+	ROW(FIELD_SYNTH, "synth", "what a decoder of hardware traces adds: empty", 0, NULL),
+	ROW(FIELD_IPC, "ipc", "instructions per cycle in hardware traces: empty", 0, NULL),
+	ROW(FIELD_CALLINDENT, "callindent", "depth of a call in hardware traces: empty", 0, NULL),
+	ROW(FIELD_MACHINE_PID, "machine_pid", "guest that a sample was merged from: empty", 0, NULL),
+	ROW(FIELD_VCPU, "vcpu", "the guest's CPU: empty", 0, NULL),
 };
 
 /* Fields of perf that pstat does not have, and why. */
 static const struct {
 	const char *name, *why;
 } missing_fields[] = {
-	{ "insn", "pstat does not read the machine code" },
-	{ "insnlen", "pstat does not read the machine code" },
-	{ "brstackinsn", "pstat does not read the machine code; brstack has the addresses" },
-	{ "brstackinsnlen", "pstat does not read the machine code; brstack has the addresses" },
-	{ "ipc", "pstat does not decode hardware traces" },
-	{ "synth", "pstat does not decode hardware traces" },
-	{ "callindent", "pstat does not decode hardware traces" },
-	{ "srccode", "pstat does not read source files; srcline names them" },
 	{ "metric", "metrics are those of pstat stat" },
-	{ "machine_pid", "recordings of several machines in one are not read" },
-	{ "vcpu", "recordings of several machines in one are not read" },
-	{ "retire_lat", "only -j has it, as weight_var3" },
+	{ "brcntr", "counters of branches (record -j counter) are not read" },
 };
 
 bool script_field_row(size_t i, const char **name, const char **help)
@@ -85,6 +92,7 @@ bool script_field_row(size_t i, const char **name, const char **help)
 #define BIT(name) FIELD_BIT(FIELD_##name)
 #define HEAD_FIELDS (BIT(COMM) | BIT(TID) | BIT(CPU) | BIT(TIME) | BIT(EVENT))
 #define CODE_FIELDS (BIT(IP) | BIT(SYM) | BIT(SYMOFF) | BIT(DSO))
+#define SYNTH_TYPE (INT32_MAX + 1U) /* of what decoders of hardware traces add */
 #define MEMORY_FIELDS                                                                               \
 	(BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(INS_LAT) | BIT(PHYS_ADDR) |                  \
 	 BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE))
@@ -105,6 +113,7 @@ static const struct type_row {
 	{ "raw", "raw events", PERF_TYPE_RAW, HEAD_FIELDS | CODE_FIELDS | BIT(PERIOD) | MEMORY_FIELDS, 0 },
 	{ "break", "breakpoints", PERF_TYPE_BREAKPOINT, HEAD_FIELDS | CODE_FIELDS | BIT(PERIOD), 0 },
 	{ "cache", "cache events", PERF_TYPE_HW_CACHE, HEAD_FIELDS | CODE_FIELDS | BIT(PERIOD), 0 },
+	{ "synth", "synthesized events", SYNTH_TYPE, HEAD_FIELDS | CODE_FIELDS | BIT(SYNTH), 0 },
 	{ "other", "other events", UINT32_MAX, HEAD_FIELDS | CODE_FIELDS | BIT(PERIOD), 0 },
 };
 
@@ -164,7 +173,7 @@ static int take_type(struct field_list *list, struct str *err)
 		list->at = colon + 1;
 		return 0;
 	}
-	return fail(err, -EINVAL, "-F: '%.*s' is not hw, sw, trace, raw, break, cache or other", (int)len,
+	return fail(err, -EINVAL, "-F: '%.*s' is not hw, sw, trace, raw, break, cache, synth or other", (int)len,
 		    list->at);
 }
 
@@ -246,7 +255,7 @@ static int check_pairs(const struct script_choice *choice, struct str *err)
 		const char *what;
 	} pairs[] = {
 		{ FIELD_SYMOFF, BIT(SYM), "it is printed after the function: add sym" },
-		{ FIELD_SRCLINE, BIT(IP), "it is printed below the address: add ip" },
+		{ FIELD_SRCLINE, BIT(IP) | BLOCK_FIELDS, "it is printed below the address: add ip" },
 		{ FIELD_SYM, BIT(IP) | BIT(ADDR), "it is printed after an address: add ip or addr" },
 		{ FIELD_DSO, BIT(IP) | BIT(ADDR) | BIT(BRSTACK) | BIT(BRSTACKSYM) | BIT(BRSTACKOFF),
 		  "it is printed after an address: add ip or addr" },
@@ -337,6 +346,28 @@ static int check_time_of_day(const struct script *script, struct str *err)
 				  "record with pstat record, or perf record -k monotonic");
 }
 
+/* Instructions are asked for: can they be told apart? Between branches: are those all that were taken? */
+static int check_instructions(const struct script *script, struct str *err)
+{
+	const struct events *events = script->session.recording->events;
+	uint64_t asked = 0, branches = 0;
+	struct str why = STR_INIT;
+	int rc = 0;
+
+	for (size_t i = 0; i < SCRIPT_TYPES; i++)
+		asked |= script->choice.asked[i] & (INSN_FIELDS | BLOCK_FIELDS);
+	for (size_t i = 0; i < events->n; i++)
+		branches |= events->v[i]->attr.branch_sample_type;
+	if ((asked & BLOCK_FIELDS) && !(branches & PERF_SAMPLE_BRANCH_ANY))
+		rc = fail(err, -EINVAL, "-F brstackinsn: the recording does not have all branches taken\n"
+					"record with -b");
+	if (!rc && asked && annotate_try(&why))
+		rc = fail(err, -EINVAL, "-F insn: %s",
+			  why.len ? why.s : "this pstat was built without capstone, which disassembles");
+	str_release(&why);
+	return rc;
+}
+
 static void choose_event(struct script *script, const struct data_event *event, struct script_event *out)
 {
 	size_t type = type_of(event);
@@ -355,12 +386,14 @@ static void choose_event(struct script *script, const struct data_event *event, 
 		if (!has_field(event, i))
 			out->fields &= ~FIELD_BIT(i);
 	out->chain = has_chain && !script->options.no_chains && script_prints(out, FIELD_IP);
+	if (out->fields & BIT(BRSTACKDISASM)) /* all three are one text */
+		out->fields |= BIT(BRSTACKINSN);
 	data_event_add_name(event, &name);
 	if (name.len > script->name_width)
 		script->name_width = (unsigned)name.len;
 	out->name = str_detach(&name);
 	out->name_len = strlen(out->name);
-	out->style = script_style_of(script, out);
+	script_choose_styles(script, out);
 }
 
 int script_choose_fields(struct script *script, struct str *err)
@@ -370,6 +403,7 @@ int script_choose_fields(struct script *script, struct str *err)
 
 	for (int i = 0; i < SCRIPT_FIELDS && !rc; i++)
 		rc = check_asked(script, i, err);
+	rc = rc ? rc : check_instructions(script, err);
 	script->events = xcalloc(events->n ? events->n : 1, sizeof(*script->events));
 	script->n_events = events->n;
 	for (size_t i = 0; i < events->n; i++)

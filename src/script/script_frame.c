@@ -82,19 +82,18 @@ static void add_dso(const struct location_row *row, uint64_t fields, struct str 
 	str_addc(out, ')');
 }
 
-/* Below the frame: "  file.c:12"; where no line is known the address in its file, as perf has it. */
-static void add_line(const struct script *script, const struct location_row *row, const struct source_line *line,
-		     struct str *out)
+void script_add_line(const struct script *script, const struct location_row *row, const struct source_line *line,
+		     const char *prefix, struct str *out)
 {
 	const char *file = line->file, *slash = file ? strrchr(file, '/') : NULL;
 
 	if (!file && row->dso)
-		str_addf(out, "\n  %s[%llx]", row->dso->name, (unsigned long long)location_own_addr(row));
+		str_addf(out, "%s%s[%llx]", prefix, row->dso->name, (unsigned long long)location_own_addr(row));
 	if (!file)
 		return;
 	if (slash && !script->options.full_source_path)
 		file = slash + 1;
-	str_add(out, "\n  ");
+	str_add(out, prefix);
 	str_add_printable(out, file, strlen(file));
 	str_addf(out, ":%u", line->line);
 }
@@ -107,7 +106,7 @@ static void add_fields(struct script *script, uint64_t fields, const struct loca
 	if ((fields & FIELD_BIT(FIELD_DSO)) && !inlined)
 		add_dso(row, fields, out);
 	if (fields & FIELD_BIT(FIELD_SRCLINE))
-		add_line(script, row, &frame->line, out);
+		script_add_line(script, row, &frame->line, "\n  ", out); /* below the frame */
 	if (inlined) /* after the line, as perf has it */
 		str_add(out, " (inlined)");
 }
@@ -152,19 +151,27 @@ static bool ends_chain(struct script *script, uint32_t location)
 	return false;
 }
 
-size_t script_style_of(struct script *script, const struct script_event *event)
+static size_t style_of(struct script *script, uint64_t fields, bool chain)
 {
-	const struct script_style style = { .fields = event->fields & FRAME_FIELDS, .chain = event->chain };
+	const struct script_style style = { .fields = fields, .chain = chain };
 	size_t i = 0;
 
-	while (i < script->n_styles &&
-	       (script->styles[i].fields != style.fields || script->styles[i].chain != style.chain))
+	while (i < script->n_styles && (script->styles[i].fields != fields || script->styles[i].chain != chain))
 		i++;
 	if (i == script->n_styles) {
 		VEC_GROW(script->styles, script->n_styles, script->cap_styles);
 		script->styles[script->n_styles++] = style;
 	}
 	return i;
+}
+
+void script_choose_styles(struct script *script, struct script_event *event)
+{
+	event->style = style_of(script, event->fields & FRAME_FIELDS, event->chain);
+	if (event->fields & INSN_FIELDS)
+		event->insn_style = style_of(script, event->fields & INSN_FIELDS, false);
+	if (event->fields & BLOCK_FIELDS)
+		event->block_style = style_of(script, event->fields & BLOCK_FIELDS, false);
 }
 
 void script_forget_texts(struct script *script)
@@ -188,9 +195,9 @@ void script_release_styles(struct script *script)
 	arena_reset(&script->texts);
 }
 
-static const struct frame_text *text_of(struct script *script, const struct script_event *event, uint32_t location)
+const struct frame_text *script_text_of(struct script *script, size_t number, uint32_t location)
 {
-	struct script_style *style = &script->styles[event->style];
+	struct script_style *style = &script->styles[number];
 	struct frame_text *text;
 
 	if (location >= style->n_texts) {
@@ -203,7 +210,10 @@ static const struct frame_text *text_of(struct script *script, const struct scri
 	text = &style->texts[location];
 	if (!text->text) {
 		str_reset(&script->scratch);
-		make_text(script, style, location, &script->scratch);
+		if (style->fields & (INSN_FIELDS | BLOCK_FIELDS))
+			script_make_instruction(script, style, location, text, &script->scratch);
+		else
+			make_text(script, style, location, &script->scratch);
 		text->text = arena_strndup(&script->texts, script->scratch.s, script->scratch.len);
 		text->len = script->scratch.len & INT32_MAX;
 		text->ends = ends_chain(script, location);
@@ -213,7 +223,7 @@ static const struct frame_text *text_of(struct script *script, const struct scri
 
 bool script_add_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame)
 {
-	const struct frame_text *text = text_of(script, event, frame->location);
+	const struct frame_text *text = script_text_of(script, event->style, frame->location);
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
 
@@ -236,7 +246,7 @@ bool script_add_frame(struct script *script, const struct script_event *event, c
 
 bool script_add_json_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame)
 {
-	const struct frame_text *text = text_of(script, event, frame->location);
+	const struct frame_text *text = script_text_of(script, event->style, frame->location);
 	struct str *out = &script->output->text;
 	const char *line = text->text, *end = text->text + text->len;
 

@@ -7,6 +7,7 @@
  *   script_frame.c   frames as text, remembered per location and style
  *   script_regs.c    registers by their names
  *   script_python.c  samples as calls of Python functions, for -s
+ *   script_code.c    instructions: the sample's, and those between the branches of its stack; lines of source
  *
  * Words: a field is what -F names; a choice is what -F says for each type of event; a start is what every line
  * begins with; a style is how the frames of some events look; a location is an address of code in its file, as
@@ -15,6 +16,7 @@
 #ifndef PSTAT_SCRIPT_INTERNAL_H
 #define PSTAT_SCRIPT_INTERNAL_H
 
+#include "annotate/annotate.h"
 #include "profile/profile.h"
 #include "script/script.h"
 #include "trace/trace.h"
@@ -35,6 +37,7 @@ enum script_field {
 	FIELD_DATA_SRC,
 	FIELD_WEIGHT,
 	FIELD_INS_LAT,
+	FIELD_RETIRE_LAT,
 	FIELD_IP,
 	FIELD_SYM,
 	FIELD_SYMOFF,
@@ -47,16 +50,33 @@ enum script_field {
 	FIELD_BRSTACKSYM,
 	FIELD_BRSTACKOFF,
 	FIELD_BPF_OUTPUT,
+	FIELD_INSNLEN,
+	FIELD_INSN,
+	FIELD_DISASM,
+	FIELD_BRSTACKINSN,
+	FIELD_BRSTACKINSNLEN,
+	FIELD_BRSTACKDISASM,
 	FIELD_PHYS_ADDR,
 	FIELD_DATA_PAGE_SIZE,
 	FIELD_CODE_PAGE_SIZE,
 	FIELD_CGROUP,
+	FIELD_SRCCODE,
+	/* Fields of hardware traces, which are not decoded, and of guests' recordings: no sample has them. */
+	FIELD_SYNTH,
+	FIELD_IPC,
+	FIELD_CALLINDENT,
+	FIELD_MACHINE_PID,
+	FIELD_VCPU,
 	SCRIPT_FIELDS,
 };
 #define FIELD_BIT(field) (1ULL << (field))
+/* Fields that are texts of one instruction: of the sample's own, and of each between branches. */
+#define INSN_FIELDS (FIELD_BIT(FIELD_INSN) | FIELD_BIT(FIELD_INSNLEN) | FIELD_BIT(FIELD_DISASM))
+#define BLOCK_FIELDS \
+	(FIELD_BIT(FIELD_BRSTACKINSN) | FIELD_BIT(FIELD_BRSTACKINSNLEN) | FIELD_BIT(FIELD_BRSTACKDISASM))
 
 /* The fields that -F chooses, for each type of event: hw, sw, trace, ... */
-enum { SCRIPT_TYPES = 7 };
+enum { SCRIPT_TYPES = 8 };
 struct script_choice {
 	uint64_t fields[SCRIPT_TYPES]; /* FIELD_BIT; 0: samples of the type are not printed */
 	uint64_t asked[SCRIPT_TYPES]; /* those of them that were asked for by name */
@@ -70,15 +90,19 @@ struct script_event {
 	char *name; /* printable */
 	size_t name_len;
 	size_t style; /* in script->styles */
+	size_t insn_style, block_style; /* likewise: of the instruction, of those between branches; if asked for */
 };
 
 struct frame_text {
 	const char *text; /* " main+0x1d (/usr/bin/x)": all that follows the address; NULL: not made yet */
-	uint32_t len : 31;
+	uint32_t len : 31; /* 0 of an instruction: no file has its code */
 	uint32_t ends : 1; /* --stop-bt: callers are not printed */
+	/* An instruction's bytes, 0 where they are none that is known; whether what follows it is not executed next. */
+	uint8_t n_bytes;
+	bool leaves;
 };
 
-/* How frames look: most events share one, however many there are. */
+/* How frames look, or instructions: most events share one, however many there are. */
 struct script_style {
 	uint64_t fields; /* those of a frame; FIELD_BIT */
 	bool chain;
@@ -126,6 +150,12 @@ struct script {
 	void (*progress)(void *context, double part);
 	void *progress_context;
 	struct arena texts; /* of styles */
+	struct instructions *instructions; /* NULL: nobody asked */
+	struct last_lines { /* begins as { 0 } */
+		struct last_line *v;
+		size_t n, cap;
+		struct index by_tid;
+	} last_lines; /* of source, that threads were at; script_code.c */
 	struct str scratch;
 };
 
@@ -154,8 +184,10 @@ static inline bool script_prints(const struct script_event *event, enum script_f
 
 /* ---- script_frame.c ---- */
 
-/* The style of an event whose fields are chosen. */
-size_t script_style_of(struct script *script, const struct script_event *event);
+/* The styles of an event whose fields are chosen. */
+void script_choose_styles(struct script *script, struct script_event *event);
+/* The text of a location in a style: until the next text is asked for, or they are forgotten. */
+const struct frame_text *script_text_of(struct script *script, size_t style, uint32_t location);
 /* Locations or styles are not what they were: the texts made for them go. */
 void script_forget_texts(struct script *script);
 void script_release_styles(struct script *script);
@@ -175,7 +207,33 @@ void script_add_hex(struct str *out, uint64_t value);
 /* 16 digits at least, right-aligned with spaces. */
 void script_add_hex16(struct str *out, uint64_t value);
 
+/* "main.c:12" of a location behind the prefix; where no line is known the address in its file, as perf has it. */
+void script_add_line(const struct script *script, const struct location_row *row, const struct source_line *line,
+		     const char *prefix, struct str *out);
+
+/* ---- script_code.c ---- */
+
+/* The text of an instruction in a style, and what text has beside it. */
+void script_make_instruction(struct script *script, const struct script_style *style, uint32_t location,
+			     struct frame_text *text, struct str *out);
+/* The sample's own instruction, of which the fields are asked for: in JSON as members, each with its comma. */
+void script_add_insn(struct script *script, const struct script_event *event, const struct replay_sample *sample,
+		     struct str *out);
+/* The instructions between the branches of the sample's branch stack, a line each, in the order of their execution. */
+void script_add_blocks(struct script *script, const struct script_event *event, const struct replay_sample *sample,
+		       struct str *out);
+/* The sample's line of source, as a line. */
+void script_add_source(struct script *script, const struct replay_sample *sample, struct str *out);
+void script_release_code(struct script *script);
+
 /* ---- script_text.c, script_json.c ---- */
+
+/* Bits of perf_branch_entry.flags; perf_event_open(2). */
+enum { BRANCH_MISPREDICTED = 1, BRANCH_PREDICTED = 2, BRANCH_IN_TX = 4, BRANCH_ABORT = 8 };
+static inline uint64_t branch_cycles(uint64_t flags)
+{
+	return flags >> 4 & 0xffff;
+}
 
 /* The beginning of every line: of a sample or of another record. */
 struct script_start {
@@ -200,8 +258,6 @@ void script_json_sample(struct script *script, const struct script_event *event,
 void script_json_record(struct script *script, const struct script_start *start, const struct record_body *body);
 /* A frame's members after "ip". */
 void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out);
-/* Bits of perf_branch_entry.flags; perf_event_open(2). */
-enum { SCRIPT_MISPREDICTED = 1, SCRIPT_PREDICTED = 2, SCRIPT_IN_TX = 4, SCRIPT_ABORT = 8 };
 /* "f+0x4" of one end of a branch; "[unknown]". */
 void script_add_branch_symbol(struct script *script, const struct replay_sample *sample, uint64_t ip, struct str *out);
 /* "|OP LOAD|LVL L1 hit|..." */

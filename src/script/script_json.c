@@ -360,6 +360,8 @@ void script_json_sample(struct script *script, const struct script_event *event,
 		add_registers(script, "user_regs", &s->user_regs, &object);
 	if (s->has & PERF_SAMPLE_BRANCH_STACK)
 		add_branches(s, &object);
+	if (event->fields & INSN_FIELDS)
+		script_add_insn(script, event, sample, object.out);
 	if (sample->event->attr.type == PERF_TYPE_TRACEPOINT && (s->has & PERF_SAMPLE_RAW))
 		add_trace(script, sample, &object);
 	else if (s->has & PERF_SAMPLE_RAW)

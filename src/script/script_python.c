@@ -376,11 +376,11 @@ static void add_branches(struct script *script, struct pickle *p, const struct r
 		pickle_dict(p);
 		member_number(p, "from", b->from);
 		member_number(p, "to", b->to);
-		member_bool(p, "mispred", b->flags & SCRIPT_MISPREDICTED);
-		member_bool(p, "predicted", b->flags & SCRIPT_PREDICTED);
-		member_bool(p, "in_tx", b->flags & SCRIPT_IN_TX);
-		member_bool(p, "abort", b->flags & SCRIPT_ABORT);
-		member_number(p, "cycles", b->flags >> 4 & 0xffff);
+		member_bool(p, "mispred", b->flags & BRANCH_MISPREDICTED);
+		member_bool(p, "predicted", b->flags & BRANCH_PREDICTED);
+		member_bool(p, "in_tx", b->flags & BRANCH_IN_TX);
+		member_bool(p, "abort", b->flags & BRANCH_ABORT);
+		member_number(p, "cycles", branch_cycles(b->flags));
 		row = &script->session.locations->v[session_address_location(&script->session, sample, b->from)];
 		add_name(p, "from_dsoname");
 		add_dso(p, row->dso);
@@ -411,15 +411,15 @@ static void add_branch_symbols(struct script *script, struct pickle *p, const st
 	pickle_list(p);
 	for (uint64_t i = 0; i < s->n_branches; i++) {
 		const struct sample_branch *b = &s->branches[i];
-		const char pred = b->flags & SCRIPT_MISPREDICTED ? 'M' : b->flags & SCRIPT_PREDICTED ? 'P' : '-';
+		const char pred = b->flags & BRANCH_MISPREDICTED ? 'M' : b->flags & BRANCH_PREDICTED ? 'P' : '-';
 
 		pickle_dict(p);
 		member_branch_end(script, p, "from", sample, b->from);
 		member_branch_end(script, p, "to", sample, b->to);
 		add_name(p, "pred");
 		pickle_text(p, &pred, 1);
-		member_text(p, "in_tx", b->flags & SCRIPT_IN_TX ? "X" : "-");
-		member_text(p, "abort", b->flags & SCRIPT_ABORT ? "A" : "-");
+		member_text(p, "in_tx", b->flags & BRANCH_IN_TX ? "X" : "-");
+		member_text(p, "abort", b->flags & BRANCH_ABORT ? "A" : "-");
 		pickle_dict_end(p);
 	}
 	pickle_list_end(p);

@@ -23,7 +23,7 @@
 typedef unsigned long long ull;
 
 /* Only decoders of hardware traces know what kind of branch a sample was. */
-enum { FLAGS_COLUMNS = 24 };
+enum { FLAGS_COLUMNS = 24, LATENCY_COMM_COLUMNS = 8 };
 
 void script_add_number(struct str *out, uint64_t value, unsigned width, char fill)
 {
@@ -152,6 +152,10 @@ static void add_comm(struct script *script, const struct script_event *event, co
 		str_addf(&script->scratch, ":%d", tid);
 	len = script->scratch.len;
 	start = !event->chain && len < 16 ? 16 - len : 0;
+	if (script->options.latency) {
+		len = len < LATENCY_COMM_COLUMNS ? len : LATENCY_COMM_COLUMNS;
+		start = LATENCY_COMM_COLUMNS - len;
+	}
 	str_pad(out, ' ', start);
 	str_addn(out, script->scratch.s, len);
 	str_addc(out, ' ');
@@ -176,9 +180,14 @@ void script_add_start(struct script *script, const struct script_event *event, c
 	if (pid || tid)
 		str_addc(out, ' ');
 	if (script_prints(event, FIELD_CPU) && (start->has & PERF_SAMPLE_CPU)) {
-		str_addc(out, '[');
-		script_add_number(out, start->cpu, 3, '0');
-		str_addn(out, "] ", 2);
+		if (script->options.latency) {
+			script_add_number(out, start->cpu, 3, ' ');
+		} else {
+			str_addc(out, '[');
+			script_add_number(out, start->cpu, 3, '0');
+			str_addc(out, ']');
+		}
+		str_addc(out, ' ');
 	}
 	if (script_prints(event, FIELD_MISC))
 		add_misc(start->misc, start->type, out);
@@ -190,7 +199,7 @@ void script_add_start(struct script *script, const struct script_event *event, c
 
 /* ---- branches ---- */
 
-enum { TYPE_EXTENDED = 15 };
+enum { TYPE_EXTENDED = 15 }; /* of a branch: its kind is in further bits */
 
 const char *script_branch_type(uint64_t flags)
 {
@@ -250,8 +259,10 @@ static void add_branches(struct script *script, const struct script_event *event
 		str_addc(out, '/');
 		add_end(script, event, sample, how, s->branches[i].to, out);
 		str_addf(out, "/%c/%c/%c/%llu/%s ",
-			 flags & SCRIPT_PREDICTED ? 'P' : flags & SCRIPT_MISPREDICTED ? 'M' : '-',
-			 flags & SCRIPT_IN_TX ? 'X' : '-', flags & SCRIPT_ABORT ? 'A' : '-', (ull)(flags >> 4 & 0xffff),
+			 flags & BRANCH_PREDICTED      ? 'P'
+			 : flags & BRANCH_MISPREDICTED ? 'M'
+						       : '-',
+			 flags & BRANCH_IN_TX ? 'X' : '-', flags & BRANCH_ABORT ? 'A' : '-', (ull)branch_cycles(flags),
 			 script_branch_type(flags));
 	}
 }
@@ -332,6 +343,13 @@ static void ins_lat_add(struct script *script, const struct script_event *event,
 {
 	(void)script, (void)event;
 	str_addf(out, "%16llu", (ull)(sample->sample->weight >> 32 & 0xffff));
+}
+
+static void retire_lat_add(struct script *script, const struct script_event *event,
+			   const struct replay_sample *sample, struct str *out)
+{
+	(void)script, (void)event;
+	str_addf(out, "%16llu", (ull)(sample->sample->weight >> 48));
 }
 
 static void iregs_add(struct script *script, const struct script_event *event, const struct replay_sample *sample,
@@ -438,36 +456,39 @@ static void bpf_output_add(struct script *script, const struct script_event *eve
 }
 
 struct more_row {
-	enum script_field field;
+	uint64_t fields; /* FIELD_BIT: any of them */
 	void (*add)(struct script *script, const struct script_event *event, const struct replay_sample *sample,
 		    struct str *out);
 };
 
 /* Fields in front of the code's address, and those after the frames; in the order of the line. */
 static const struct more_row before[] = {
-	{ FIELD_ADDR, addr_add },
-	{ FIELD_DATA_SRC, data_src_add },
-	{ FIELD_WEIGHT, weight_add },
-	{ FIELD_INS_LAT, ins_lat_add },
+	{ FIELD_BIT(FIELD_ADDR), addr_add },
+	{ FIELD_BIT(FIELD_DATA_SRC), data_src_add },
+	{ FIELD_BIT(FIELD_WEIGHT), weight_add },
+	{ FIELD_BIT(FIELD_INS_LAT), ins_lat_add },
+	{ FIELD_BIT(FIELD_RETIRE_LAT), retire_lat_add },
 };
 static const struct more_row after[] = {
-	{ FIELD_IREGS, iregs_add },
-	{ FIELD_UREGS, uregs_add },
-	{ FIELD_BRSTACK, brstack_add },
-	{ FIELD_BRSTACKSYM, brstacksym_add },
-	{ FIELD_BRSTACKOFF, brstackoff_add },
-	{ FIELD_BPF_OUTPUT, bpf_output_add },
-	{ FIELD_PHYS_ADDR, phys_addr_add },
-	{ FIELD_DATA_PAGE_SIZE, data_page_add },
-	{ FIELD_CODE_PAGE_SIZE, code_page_add },
-	{ FIELD_CGROUP, cgroup_add },
+	{ FIELD_BIT(FIELD_IREGS), iregs_add },
+	{ FIELD_BIT(FIELD_UREGS), uregs_add },
+	{ FIELD_BIT(FIELD_BRSTACK), brstack_add },
+	{ FIELD_BIT(FIELD_BRSTACKSYM), brstacksym_add },
+	{ FIELD_BIT(FIELD_BRSTACKOFF), brstackoff_add },
+	{ FIELD_BIT(FIELD_BPF_OUTPUT), bpf_output_add },
+	{ INSN_FIELDS, script_add_insn },
+	{ BLOCK_FIELDS, script_add_blocks },
+	{ FIELD_BIT(FIELD_PHYS_ADDR), phys_addr_add },
+	{ FIELD_BIT(FIELD_DATA_PAGE_SIZE), data_page_add },
+	{ FIELD_BIT(FIELD_CODE_PAGE_SIZE), code_page_add },
+	{ FIELD_BIT(FIELD_CGROUP), cgroup_add },
 };
 
 static void add_rows(const struct more_row *rows, size_t n, struct script *script, const struct script_event *event,
 		     const struct replay_sample *sample)
 {
 	for (size_t i = 0; i < n; i++)
-		if (script_prints(event, rows[i].field))
+		if (event->fields & rows[i].fields)
 			rows[i].add(script, event, sample, &script->output->text);
 }
 
@@ -515,4 +536,6 @@ void script_text_sample(struct script *script, const struct script_event *event,
 		add_code(script, event, &taken->frames);
 	add_rows(after, ARRAY_SIZE(after), script, event, sample);
 	str_addc(out, '\n');
+	if (script_prints(event, FIELD_SRCCODE))
+		script_add_source(script, sample, out);
 }

@@ -64,7 +64,7 @@ common_cases()
 	pstat report --percentage abs => pstat report --percentage absolute |
 	pstat report -s comm,symbol_f => pstat report -s comm,symbol_from^|
 	pstat report -g caller,frac => pstat report -g caller,fractal^|
-	pstat script -F comm,+src => pstat script -F comm,+srcline^|
+	pstat script -F comm,+srcl => pstat script -F comm,+srcline^|
 	pstat script -F trace:comm,ti => pstat script -F trace:comm,ti|
 	pstat stat -M ip => pstat stat -M ipc^|
 	pstat -e page-f => pstat -e page-faults^|

@@ -123,9 +123,14 @@ def no_line(_, perf, pstat):
     return perf == "  :0" and NO_SOURCE.match(pstat)
 
 
+def tabs_of_source(_, perf, pstat):
+    """srccode: blanks."""
+    return perf.startswith("|") and perf.split() == pstat.split()
+
+
 DIFFERENCES = (addresses_of_user_code, return_addresses, return_addresses_of_lines, unwound_callers,
                functions_with_several_names, names_of_plt_entries, names_in_the_vdso, blanks_of_branches, controls_in_a_name,
-               no_line)
+               no_line, tabs_of_source)
 
 
 def no_source(perf, pstat):

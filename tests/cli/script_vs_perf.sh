@@ -30,7 +30,7 @@ records=(--show-mmap-events --show-task-events --show-lost-events "--show-mmap-e
 
 test_a_deep_program()
 {
-	local cpu cpus
+	local cpu cpus ip
 
 	need_paranoid 2
 	recorded deep "$PSTAT" -F 4000 -e cpu-clock:u -g -- "$CALLERS" deep 20000
@@ -38,11 +38,18 @@ test_a_deep_program()
 	cpus=0,1
 	[ $((10#$cpu)) -le 1 ] || cpus=0,$((10#$cpu))
 	alike deep "${fields[@]}" "${layout[@]}" "${filters[@]}" "-C $cpus" "${records[@]}"
+	ip=$("$PSTAT" script -i deep -G -F ip | tr -d ' ' | grep -v '^7f' | sort | sed -n '2p')
+	alike deep "-S 0x$ip" "-S 0x$ip --addr-range 4" "-S 0x$ip,level3 --addr-range 1000" "-L -G" "-L -F +pid"
 	refused deep "-F none" "-F +addr" "-F srcline" "-F +weight" "-F +iregs" "-F comm,+tid" "-F x:comm" \
 		"--time nonsense" "-F symoff,ip"
 	alike deep "-F +tod -G" # record says which clock it was by itself
 	recorded plain "$PSTAT" -F 4000 -e cpu-clock:u -- "$CALLERS" deep 20000
 	alike plain "${fields[@]:0:20}" "--ns" "-S burn" "--dsos callers"
+	if "$PSTAT" version --build-options | grep -q '^ *capstone *\[ on  \]  [^;]*$'; then
+		alike plain "-F ip,insn" "-F +insnlen,+insn" "-F +srccode" "-F ip,sym,srcline,srccode,insn" --insn-trace --call-trace \
+			--call-ret-trace
+		alike deep "-F ip,insn"
+	fi
 	has "nothing is left" "^pstat: nothing is left by --comms .none.: there are callers.*pstat: nothing is left by --tid .1.$" \
 		"$({ "$PSTAT" script -i deep -c none; "$PSTAT" script -i deep --tid 1; } 2>&1 | paste -sd " ")"
 }
@@ -186,9 +193,21 @@ test_breakpoints()
 
 test_events_and_groups()
 {
+	local event
+
 	need_paranoid 2
 	recorded events "$PSTAT" -F 3000 -e cpu-clock:u,task-clock:u,page-faults:u -g -- "$CALLERS" deep 20000
 	alike events "" -G "-F event,period" "-F +pid"
+	mkdir perfs_dumps own_dumps
+	(cd perfs_dumps && ln -s ../events && perf script --kallsyms "$KALLSYMS" --no-inline -G --per-event-dump -i events) >said 2>&1
+	(cd own_dumps && ln -s ../events && "$PSTAT" script --kallsyms "$KALLSYMS" --no-bounds -G --per-event-dump -i events) >own 2>&1
+	same "a file for each event" "$(ls perfs_dumps)" "$(ls own_dumps)"
+	same "three" 3 "$(ls own_dumps | grep -c '^events\..*:u\.dump$')"
+	for event in cpu-clock task-clock page-faults; do
+		check "$event: the same samples" cmp {perfs,own}_dumps/"events.$event:u.dump"
+		same "$event: their number" "$(sed -n "s/.* \(events\.$event:u\.dump\) (\([0-9]* samples\)) .*/pstat: \1: \2/p" said)" \
+			"$(grep "$event" own)"
+	done
 	recorded group "$PSTAT" -F 3000 -e '{cpu-clock:u,task-clock:u}' -g -- "$CALLERS" deep 20000
 	alike group "" -G
 	recorded read "$PSTAT" -F 3000 -e '{cpu-clock:u,task-clock:u}:S' -g -- "$CALLERS" deep 20000
@@ -262,6 +281,8 @@ test_golden()
 	branches=("" "-F +brstack" "-F brstack" "-F brstack,dso" "-F ip,sym,brstack" "-F +brstacksym" "-F brstacksym,dso"
 		"-F comm,brstack,dso")
 	golden branch_stack "${branches[@]}"
+	"$PSTAT" version --build-options | grep -q '^ *capstone *\[ on  \]  [^;]*$' &&
+		golden branch_stack "-F +brstackinsn" "-F ip,sym,brstackinsnlen" "-F ip,brstackinsn --max-blocks 1"
 	golden branch_call_stack "${branches[@]}" "-G"
 	memory=("" "-F data_src" "-F +data_src,+weight,+addr" "-F +phys_addr,+weight" "-F data_page_size,code_page_size"
 		"-F addr,ip,sym" "-F comm,weight,data_src,phys_addr" "-F +misc,-addr")

@@ -308,6 +308,11 @@ static void locations(void **state)
 	assert_true(takes(&(struct filter_options){ .symbols = "g,f" }, &dso, "f"));
 	assert_true(takes(&(struct filter_options){ .symbols = "_Zraw" }, &dso, "f"));
 	assert_true(takes(&(struct filter_options){ .symbols = "0x400100" }, &dso, "f"));
+	assert_true(takes(&(struct filter_options){ .symbols = "0x400120" }, &dso, "f"));
+	assert_false(takes(&(struct filter_options){ .symbols = "0x400110" }, &dso, "f"));
+	assert_false(takes(&(struct filter_options){ .symbols = "0x400110", .addr_range = 16 }, &dso, "f"));
+	assert_true(takes(&(struct filter_options){ .symbols = "x,0x400110", .addr_range = 17 }, &dso, "f"));
+	assert_false(takes(&(struct filter_options){ .symbols = "0x400121", .addr_range = 17 }, &dso, "f"));
 	assert_false(takes(&(struct filter_options){ .symbols = "f" }, &dso, "ff"));
 	assert_false(takes(&(struct filter_options){ .symbols = "f" }, &dso, NULL));
 	assert_true(takes(&(struct filter_options){ .symbol_filter = "all" }, &dso, "malloc_all"));

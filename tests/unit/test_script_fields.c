@@ -18,7 +18,7 @@ static void add_fields(uint64_t fields, struct str *out)
 			str_addf(out, "%s%s", out->len ? " " : "", script_field_rows[i].name);
 }
 
-/* Types as in -F's order: hw 0, sw 1, trace 2, raw 3, break 4, cache 5, other 6. */
+/* Types as in -F's order: hw 0, sw 1, trace 2, raw 3, break 4, cache 5, synth 6, other 7. */
 static const struct {
 	const char *lists;
 	size_t type;
@@ -29,7 +29,8 @@ static const struct {
 	{ NULL, 2, "comm tid cpu time event trace" },
 	{ NULL, 3, "comm tid cpu time period event addr data_src weight ins_lat ip sym symoff dso "
 		   "phys_addr data_page_size code_page_size" },
-	{ NULL, 6, "comm tid cpu time period event ip sym symoff dso" },
+	{ NULL, 6, "comm tid cpu time event ip sym symoff dso synth" },
+	{ NULL, 7, "comm tid cpu time period event ip sym symoff dso" },
 	{ "comm,tid", 0, "comm tid" },
 	{ "tid,comm", 2, "comm tid" },
 	{ "comm,,tid,", 1, "comm tid" },
@@ -43,7 +44,7 @@ static const struct {
 	{ "hw:comm", 2, "comm tid cpu time event trace" },
 	{ "hw:", 0, "" },
 	{ "hw:", 1, "comm tid cpu time period event ip sym symoff dso bpf-output" },
-	{ "other:+pid", 6, "comm pid tid cpu time period event ip sym symoff dso" },
+	{ "other:+pid", 7, "comm pid tid cpu time period event ip sym symoff dso" },
 	{ "cache:tid", 5, "tid" },
 	{ "break:tid", 4, "tid" },
 	{ "comm\ntrace:+pid", 2, "comm pid" },
@@ -64,7 +65,10 @@ static const struct {
 	{ "sym", 0, "-F sym: it is printed after an address" },
 	{ "dso", 0, "-F dso: it is printed after an address" },
 	{ "srcline", 0, "-F srcline: it is printed below the address" },
-	{ "insn", 0, "-F insn: pstat does not read the machine code" },
+	{ "srcline,brstackinsn", 0, "srcline brstackinsn" },
+	{ "+insn,+srccode", 7, "comm tid cpu time period event ip sym symoff dso insn srccode" },
+	{ "synth:+ipc", 6, "comm tid cpu time event ip sym symoff dso synth ipc" },
+	{ "metric", 0, "-F metric: metrics are those of pstat stat" },
 };
 
 static void test_lists(void **state)
