@@ -22,7 +22,7 @@ static int show(struct sample_run *run, const struct browse_words *words, struct
 	const struct screen_options options = {
 		.title = run->reader.path,
 		.color = run->output.color,
-		.intel = words->intel,
+		.code_options = words->code_options,
 		.code = words->code,
 		.dots = run->output.dots,
 	};

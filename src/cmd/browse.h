@@ -10,7 +10,7 @@
 
 struct browse_words {
 	const struct query *query;
-	bool intel; /* the syntax of code */
+	struct annotate_options code_options; /* of code that is gone to */
 	const struct screen_code *code; /* as struct screen_options has it */
 	bool asked_for; /* --tui: where there is no screen, it is said why */
 };

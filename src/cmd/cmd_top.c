@@ -309,7 +309,7 @@ static bool browse(struct top *top)
 		.title = "top",
 		.color = top->output.color,
 		.dots = top->output.dots,
-		.intel = words->intel,
+		.code_options = words->code,
 	};
 	const struct screen_source source = {
 		.context = top,

@@ -150,7 +150,11 @@ const struct option_row report_options[] = {
 	  WORD(merge) },
 	{ OPTION_FLAG, 0, "tui", NULL, "open the browser (default on a terminal)", WORD(tui) },
 	{ OPTION_CHOICE, 'M', "disassembler-style", "att|intel", "syntax of x86 code in the browser (att)",
-	  .value = VALUE_ONE_OF, WORD(intel) },
+	  .value = VALUE_ONE_OF, WORD(code.intel) },
+	{ OPTION_TEXT, 0, "prefix", "folder", "the browser looks for source files below this folder",
+	  WORD(code.prefix), .value = VALUE_DIRECTORY },
+	{ OPTION_UNSIGNED, 0, "prefix-strip", "n", "with --prefix: drop the first n folders", WORD(code.prefix_strip),
+	  .max = 1000 },
 	{ .kind = OPTION_GROUP, .help = "Something else to print" },
 	{ OPTION_FLAG, 0, "tasks", NULL, "print the recorded tasks as a tree", WORD(tasks) },
 	{ OPTION_FLAG, 0, "mmaps", NULL, "the same, with their maps", WORD(mmaps) },
@@ -177,10 +181,6 @@ const struct option_row report_options[] = {
 	{ OPTION_ACCEPTED, 0, "source", NULL, .help = "a key switches it in the view of the code" },
 	{ OPTION_REFUSED, 0, "branch-history", NULL,
 	  .help = "branches are not added to callchains", .instead = "-b prints one row per branch" },
-	{ OPTION_REFUSED, 0, "prefix", "folder",
-	  .help = "it concerns source lines", .instead = "pstat annotate", .value = VALUE_DIRECTORY },
-	{ OPTION_REFUSED, 0, "prefix-strip", "n", .help = "it concerns source lines",
-	  .instead = "pstat annotate" },
 	{ OPTION_REFUSED, 0, "pretty", "normal|raw",
 	  .help = "the counts of threads have one format", .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "show-ref-call-graph", NULL,
@@ -298,6 +298,8 @@ int report_words_finish(struct report_words *words)
 		report->chain.order = CHAIN_CALLER;
 		report->chain.order_set = true;
 	}
+	if (words->code.prefix_strip && !words->code.prefix)
+		return bad_usage("report: --prefix-strip goes with --prefix");
 	if (words->tui && words->stdio)
 		return bad_usage("report: --tui and --stdio are two ways to show it; give one");
 	return choose_format(words);

@@ -38,7 +38,7 @@ struct report_words {
 	int children, group, branch_stack, skip_empty; /* 1, 0 with --no-X; -1: not given */
 	bool inverted; /* -G */
 	bool no_shorten;
-	bool intel; /* the syntax of code in the browser */
+	struct annotate_options code; /* as the browser shows it */
 	bool hierarchy;
 	long group_sort;
 };

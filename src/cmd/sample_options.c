@@ -24,6 +24,24 @@ static int take_debug_dir(void *target, const char *argument, struct str *err)
 	return fail(err, -EINVAL, "--debug-dir: at most %d can be given", DEBUG_DIRS_MAX);
 }
 
+/* "DIRECTORY", "DIRECTORY,flat", "DIRECTORY,hierarchy" */
+static int take_symfs(void *target, const char *argument, struct str *err)
+{
+	struct sample_words *words = target;
+	const char *comma = strrchr(argument, ',');
+	size_t n = strlen(argument);
+
+	words->session.sym.symfs_flat = comma && !strcmp(comma, ",flat");
+	if (words->session.sym.symfs_flat || (comma && !strcmp(comma, ",hierarchy")))
+		n = (size_t)(comma - argument);
+	if (n >= sizeof(words->symfs))
+		return fail(err, -EINVAL, "--symfs: %s", strerror(ENAMETOOLONG));
+	memcpy(words->symfs, argument, n);
+	words->symfs[n] = '\0';
+	words->session.sym.symfs = words->symfs;
+	return 0;
+}
+
 static int take_unwinder(void *target, const char *argument, struct str *err)
 {
 	struct sample_words *words = target;
@@ -41,8 +59,8 @@ static int take_unwinder(void *target, const char *argument, struct str *err)
 
 const struct option_row name_options[] = {
 	{ .kind = OPTION_GROUP, .help = "Where names come from" },
-	{ OPTION_TEXT, 0, "symfs", "directory", "look up all files below this directory", SYM(symfs),
-	  .value = VALUE_DIRECTORY },
+	{ OPTION_CALL, 0, "symfs", "directory[,flat]", "look up all files below this directory, or in it",
+	  .call = take_symfs, .value = VALUE_DIRECTORY },
 	{ OPTION_TEXT, 'k', "vmlinux", "file", "ELF file of the kernel", SYM(vmlinux),
 	  .value = VALUE_FILE },
 	{ OPTION_TEXT, 0, "kallsyms", "file", "copy of the kernel's /proc/kallsyms", SYM(kallsyms),

@@ -11,6 +11,8 @@
 #include "cmd/terminal.h"
 #include "profile/profile.h"
 
+#include <limits.h>
+
 enum { DEBUG_DIRS_MAX = 16 };
 
 /* The first member of the commands' own words, so that the shared rows fit both. */
@@ -19,6 +21,7 @@ struct sample_words {
 	struct session_options session;
 	struct filter_options filters;
 	const char *debug_dirs[DEBUG_DIRS_MAX + 1];
+	char symfs[PATH_MAX]; /* session.sym.symfs, without the layout */
 	bool user_stacks, kernel_stacks; /* only that side of each chain */
 	int verbose;
 	bool quiet;

@@ -177,7 +177,7 @@ const struct option_row top_options[] = {
 	{ OPTION_FLAG, 0, "stdio", NULL, "print text tables, even on a terminal", FIELD(report.stdio) },
 	{ OPTION_FLAG, 0, "tui", NULL, "open the browser (default on a terminal)", FIELD(report.tui) },
 	{ OPTION_CHOICE, 'M', "disassembler-style", "att|intel", "syntax of x86 code in the browser (att)",
-	  .value = VALUE_ONE_OF, FIELD(report.intel) },
+	  .value = VALUE_ONE_OF, FIELD(report.code.intel) },
 	{ OPTION_FLAG, 0, "force", NULL, "use JIT maps and dumps of any owner",
 	  FIELD(report.sample.session.sym.force) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },

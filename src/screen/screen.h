@@ -65,7 +65,7 @@ struct screen_code {
 struct screen_options {
 	const char *title; /* "perf.data", "top": in the status line; borrowed */
 	bool color;
-	bool intel; /* the syntax of x86 code; else att */
+	struct annotate_options code_options; /* of code that is gone to */
 	const struct screen_code *code; /* shown when all was read; NULL: it begins with the rows */
 	const char *dots; /* what stands for a left out part of a name; UTF-8 where the terminal has it */
 };

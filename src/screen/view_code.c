@@ -439,7 +439,7 @@ static void begin_look(struct screen *screen)
 		code->options = wanted->options;
 		code->look = wanted->look;
 	} else {
-		code->options.intel = screen->options->intel;
+		code->options = screen->options->code_options;
 	}
 	code->look.arrows = (unsigned char)screen->options->dots[0] >= 0x80;
 	code->used = true;

@@ -308,7 +308,19 @@ static char *vmlinux_path(struct dso_search *search, size_t i)
 	return NULL;
 }
 
-/* The recorded path, here or below symfs. */
+/* The first n bytes of a path, here or below symfs. */
+static char *placed_path(const struct dso_search *search, size_t n)
+{
+	const char *path = search->mapped.path;
+	size_t folders = 0;
+
+	for (size_t i = 0; search->options->symfs_flat && i < n; i++)
+		if (path[i] == '/')
+			folders = i;
+	return xasprintf("%s%.*s", search->symfs, (int)(n - folders), path + folders);
+}
+
+/* The recorded path. */
 static char *recorded_path(struct dso_search *search, size_t i)
 {
 	static const char mark[] = " (deleted)"; /* the kernel's, of a file that had no name any more */
@@ -324,13 +336,13 @@ static char *recorded_path(struct dso_search *search, size_t i)
 		/* Another file bears the name now, unless the build-id says otherwise. */
 		search->proof = PROOF_BUILD_ID;
 		if (i < 2)
-			return xasprintf("%s%.*s", search->symfs, (int)(i ? kept : n), mapped->path);
+			return placed_path(search, i ? kept : n);
 		report(search, "keep the file until the recording was reported", NULL,
 		       "deleted before or while it was recorded");
 		return NULL;
 	}
 	if (!mapped->n_seen || (!mapped->build_id.size && !mapped->inode))
-		return i ? NULL : xasprintf("%s%s", search->symfs, mapped->path);
+		return i ? NULL : placed_path(search, n);
 	/* The file's process lives, and sees something else at the path. */
 	report(search, "record again", NULL, "it is not, or no more, what was recorded, neither below %s nor here",
 	       mapped->seen[mapped->n_seen - 1].root);

@@ -194,7 +194,8 @@ static void add_search(const struct symbols *symbols, const struct dso_names *na
 
 	add_path(names->files.debug, search);
 	add_path(names->files.runtime, search);
-	str_addf(search, "%s\n", symbols->options.symfs ? symbols->options.symfs : "");
+	str_addf(search, "%s%s\n", symbols->options.symfs ? symbols->options.symfs : "",
+		 symbols->options.symfs_flat ? ",flat" : "");
 	for (; dirs && *dirs; dirs++)
 		str_addf(search, "%s\n", *dirs);
 }

@@ -36,6 +36,7 @@ struct sym_processes {
 
 struct sym_options {
 	const char *symfs; /* every path is looked up below it; NULL: / */
+	bool symfs_flat; /* programs and libraries are in that folder itself, whatever their path was */
 	const char *vmlinux; /* -k: the kernel's ELF file, or NULL */
 	const char *kallsyms; /* --kallsyms: a copy of /proc/kallsyms, or NULL */
 	bool ignore_vmlinux; /* don't look for one */

@@ -92,6 +92,16 @@ beside()
 	same "$name" "$(code "$@" hot)" "$(lines <<<"$out")"
 }
 
+test_prefix()
+{
+	local elsewhere=(--prefix "$PWD/elsewhere" --prefix-strip 99)
+
+	mkdir elsewhere
+	sed 's/MIX/MOVED/' ../work.c >elsewhere/work.c
+	see 300 250 'until MOVED' show -- "${elsewhere[@]}"
+	same "source below another folder" "$(code --stdio2 "${elsewhere[@]}" hot)" "$(lines <<<"$out")"
+}
+
 test_switches()
 {
 	beside "as annotate prints it" "H" "^hot" --stdio2

@@ -389,6 +389,21 @@ test_colors()
 }
 
 # One sentence that names the option and what it takes; nothing on standard output.
+# Files by their names alone, in one folder; where they are not, names are missing.
+test_symfs_flat()
+{
+	local rows
+
+	mkdir flat
+	cp "$golden"/symfs/opt/golden/* flat
+	rows=$("$PSTAT" report -q -i "$plain" "${names[@]}")
+	has "functions have names" ' leaf' "$rows"
+	same "flat" "$rows" "$("$PSTAT" report -q -i "$plain" "${names[@]}" --symfs "$PWD/flat,flat")"
+	same "hierarchy" "$rows" "$("$PSTAT" report -q -i "$plain" "${names[@]}" --symfs "$golden/symfs,hierarchy")"
+	has_not "not below the folder" ' leaf' "$("$PSTAT" report -q -i "$plain" "${names[@]}" --symfs "$golden/symfs,flat")"
+	has_not "not in it" ' leaf' "$("$PSTAT" report -q -i "$plain" "${names[@]}" --symfs flat)"
+}
+
 test_refused()
 {
 	local options want
@@ -423,6 +438,8 @@ test_refused()
 	-k /no/vmlinux|--vmlinux: '/no/vmlinux': No such file or directory$
 	--kallsyms /|--kallsyms: '/': Is a directory$
 	--symfs /no/root|--symfs: '/no/root': No such file or directory$
+	--symfs /no/root,flat|--symfs: '/no/root': No such file or directory$
+	--prefix-strip 2|report: --prefix-strip goes with --prefix$
 	--debug-dir / --debug-dir /no|--debug-dir: '/no': No such file or directory$
 	--buildid-dir /dev/null|--buildid-dir: '/dev/null': Not a directory$
 	--folded -j|report: --folded and --json are two formats

@@ -72,7 +72,8 @@ def is_plt_entry(perf, pstat):
 def addresses_of_user_code(_, perf, pstat):
     """What was recorded; script_vs_perf.sh compares dsoff's offsets with perf's."""
     perf, pstat = frames(perf, pstat)
-    return perf and same_ip(perf, pstat) and perf["offset"] == pstat["offset"] and same_name(perf, pstat)
+    same_offset = perf and (perf["offset"] == pstat["offset"] or "@plt" in (pstat["symbol"] or ""))
+    return same_offset and same_ip(perf, pstat) and same_name(perf, pstat)
 
 
 def return_addresses(place, perf, pstat):
