@@ -177,7 +177,12 @@ void script_add_source(struct script *script, const struct replay_sample *sample
 
 /* ---- blocks ---- */
 
-enum { BLOCK_BYTES_MAX = 16384 - INSTRUCTION_BYTES_MAX, MISSED_JUMP_BYTES = 128, INSN_COLUMNS = 30 };
+enum {
+	BLOCK_BYTES_MAX = 16384 - INSTRUCTION_BYTES_MAX, /* as perf has it */
+	SAMPLE_BYTES_MAX = 1 << 20, /* a branch stack may be anybody's invention: its blocks together */
+	MISSED_JUMP_BYTES = 128,
+	INSN_COLUMNS = 30,
+};
 
 struct block_writer {
 	struct script *script;
@@ -185,6 +190,7 @@ struct block_writer {
 	const struct replay_sample *sample;
 	const struct symbol *named; /* function that the last line with a name had */
 	uint64_t cycles; /* of all branches so far that have some */
+	uint64_t left; /* bytes of code that may still be shown of the sample */
 	struct str *out;
 };
 
@@ -275,10 +281,14 @@ static void add_branch(struct block_writer *writer, const struct sample_branch *
 	end_line(writer, branch->from);
 }
 
-/* False: nothing can be shown of it. */
-static bool has_code(const struct block_writer *writer, uint64_t start, uint64_t end)
+/* Takes a block's bytes from those that are left. False: nothing can be shown of it. */
+static bool take_block(struct block_writer *writer, uint64_t start, uint64_t end)
 {
-	return start && end && end - start <= BLOCK_BYTES_MAX && instruction_at(writer, start)->len;
+	if (!start || !end || end - start > BLOCK_BYTES_MAX || end - start > writer->left ||
+	    !instruction_at(writer, start)->len)
+		return false;
+	writer->left -= end - start;
+	return true;
 }
 
 /* A block that ends with a branch. */
@@ -287,7 +297,7 @@ static void add_block(struct block_writer *writer, uint64_t start, const struct 
 	uint64_t ip = start;
 	unsigned n = 0, n_bytes = 1;
 
-	if (!has_code(writer, start, branch->from))
+	if (!take_block(writer, start, branch->from))
 		return;
 	for (; ip < branch->from && n_bytes && instruction_at(writer, ip)->len; ip += n_bytes, n++) {
 		add_function(writer, ip);
@@ -310,10 +320,10 @@ static void add_last_block(struct block_writer *writer, uint64_t start)
 	uint64_t own = writer->sample->sample->ip, end = own < start ? start + MISSED_JUMP_BYTES : own;
 	unsigned n_bytes = 1;
 
-	if (in_kernel(writer, start) != in_kernel(writer, end) || !has_code(writer, start, end)) {
+	if (in_kernel(writer, start) != in_kernel(writer, end) || !take_block(writer, start, end)) {
 		add_function(writer, start);
 		start = end = own;
-		if (!has_code(writer, own, own))
+		if (!take_block(writer, own, own))
 			return;
 	} else {
 		add_function(writer, start);
@@ -333,7 +343,9 @@ static void add_last_block(struct block_writer *writer, uint64_t start)
 void script_add_blocks(struct script *script, const struct script_event *event, const struct replay_sample *sample,
 		       struct str *out)
 {
-	struct block_writer writer = { .script = script, .event = event, .sample = sample, .out = out };
+	struct block_writer writer = {
+		.script = script, .event = event, .sample = sample, .left = SAMPLE_BYTES_MAX, .out = out,
+	};
 	const struct sample *s = sample->sample;
 	const struct sample_branch *v = s->branches;
 	uint64_t n = s->n_branches, max = script->options.max_blocks;
@@ -342,7 +354,7 @@ void script_add_blocks(struct script *script, const struct script_event *event, 
 		return;
 	n = max && n > max + 1 ? max + 1 : n;
 	str_addc(out, '\n');
-	if (has_code(&writer, v[n - 1].from, v[n - 1].from)) {
+	if (take_block(&writer, v[n - 1].from, v[n - 1].from)) {
 		add_function(&writer, v[n - 1].from);
 		add_branch(&writer, &v[n - 1], 0);
 	}
