@@ -45,6 +45,8 @@ const struct command commands[] = {
 	  buildid_list_options, "", .run = cmd_buildid_list },
 	{ "buildid-cache", "<options>", "manage the build-id cache, which perf shares",
 	  buildid_cache_options, "", .run = cmd_buildid_cache },
+	{ "inject", "[<options>]", "write a recording anew, with build-ids, waits or callchains added",
+	  inject_options, "", .run = cmd_inject },
 	{ "archive", "[<options>] [<file>]", "pack what a report of a recording needs elsewhere",
 	  archive_options, "", .run = cmd_archive },
 	{ "export", "[<options>]", "write the samples of a recording as JSON lines or SQLite", export_options,
@@ -107,8 +109,6 @@ static const struct {
 	{ "daemon", "pstat record --switch-output --control, started by the service manager" },
 	{ "data", "pstat script -j makes JSON of a recording" },
 	{ "ftrace", "pstat record -a -e ftrace:function, where the kernel has it; or trace-cmd" },
-	{ "inject", "pstat report needs no such step: build-ids are in the recording, code made at run time is "
-		    "read from its jitdump files" },
 	{ "iostat", "pstat stat -I 1000 with the events of the I/O units, see pstat list pmu" },
 	{ "kmem", "pstat record -a -g -e kmem:kmalloc, then pstat report" },
 	{ "kvm", "pstat record -a -e kvm:kvm_exit, then pstat report -s trace" },

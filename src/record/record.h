@@ -21,6 +21,7 @@
 #include "data/data.h"
 #include "kern/kern.h"
 #include "record/live_source.h"
+#include "record/unwound.h"
 #include "space/space.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * unwound: a sample with registers and a copy of its stack, and the sample that the file has in its place: with a
- * callchain, and without these. Pure functions, for any thread. Private to record/.
+ * callchain, and without these. Pure functions, for any thread. A part of record.h.
  *
  *	recorded:  .. | callchain: kernel | .. | registers | stack | ..
  *	written:   .. | callchain: kernel, USER mark, user frames, end marks | .. | ..

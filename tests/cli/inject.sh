@@ -1,0 +1,159 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# pstat inject: recordings written anew, from files and pipes into files and pipes: what no option is about is the same.
+#
+# run: once
+. "${0%/*}/../lib.sh"
+
+samples() { "$PSTAT" script -i "$1" 2>&1; }
+ids() { "$PSTAT" buildid-list -i "$1" | sort; }
+
+# new NAME OPTIONS...: name.file and name.pipe of the recording `in`
+rewritten()
+{
+	local name=$1
+
+	shift
+	run "$PSTAT" inject "$@" -i in -o "$name.file"
+	same "$name: status" 0 "$status"
+	same "$name: nothing is said" "" "$err"
+	cat in | "$PSTAT" inject "$@" | cat >"$name.pipe"
+	same "$name: status of pipes" "0 0 0" "${PIPESTATUS[*]}"
+}
+
+test_same_samples()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -g -e page-faults:u -c 1 -o in "$WORK/callers" known 1 >/dev/null 2>&1
+	rewritten as_it_is
+	same "into a file" "$(samples in)" "$(samples as_it_is.file)"
+	same "through pipes" "$(samples in)" "$(samples as_it_is.pipe)"
+	same "the same build-ids" "$(ids in)" "$(ids as_it_is.file)"
+	same "of a pipe, too" "$(ids in)" "$(ids as_it_is.pipe)"
+	"$PSTAT" inject -o again <as_it_is.pipe
+	same "from the layout of pipes into that of files" "$(samples in)" "$(samples again)"
+	same "which has the header" "$("$PSTAT" script --header-only -i in | grep -E '^# (hostname|cmdline|event)')" \
+		"$("$PSTAT" script --header-only -i again | grep -E '^# (hostname|cmdline|event)')"
+	need_perf
+	perf script -i in >theirs 2>/dev/null
+	same "perf reads the file" "$(cat theirs)" "$(perf script -i as_it_is.file 2>/dev/null)"
+	same "and the pipe" "$(cat theirs)" "$(perf script -i - <as_it_is.pipe 2>/dev/null)"
+}
+
+test_build_ids()
+{
+	need_paranoid 2
+	cp "$WORK/callers" program
+	"$PSTAT" record -q -B -g -e cpu-clock:u -F 500 -o in ./program known 200 >/dev/null 2>&1
+	same "there are none" "" "$(ids in)"
+	rewritten hit -b
+	has "of the program" '^[0-9a-f]{40} /.*/program$' "$(ids hit.file)"
+	same "in a pipe, too" "$(ids hit.file)" "$(ids hit.pipe)"
+	same "before the first sample" BUILD_ID "$("$PSTAT" script -D -i hit.pipe |
+		grep -oE 'BUILD_ID .*/program$|RECORD_SAMPLE' | grep -oE -m1 'BUILD_ID|SAMPLE')"
+	same "the samples are the same" "$(samples in)" "$(samples hit.file)"
+	rewritten all --buildid-all
+	has "of files without a sample" '^[0-9a-f]{40} /.*/ld-linux' "$(ids all.file)"
+	rewritten maps --mmap2-buildid-all
+	same "in the mappings" "$(ids all.file)" "$(ids maps.file)"
+	has "is where the inode was" "MMAP2.*<[0-9a-f]{40}>.*/program$" \
+		"$("$PSTAT" script --show-mmap-events -i maps.file)"
+	same "known ones come first" "00112233445566778899 $PWD/program" \
+		"$("$PSTAT" inject -b --known-build-ids "00112233445566778899 $PWD/program" -i in |
+			"$PSTAT" buildid-list -i - | grep program)"
+	need_perf
+	perf inject -b -i in -o theirs
+	same "as perf has them" "$(perf buildid-list -i theirs | grep program)" "$(ids hit.file | grep program)"
+	same "perf reads them in a mapping" "$(perf script -i in 2>/dev/null)" "$(perf script -i maps.file 2>/dev/null)"
+	# Another file at the path has another build-id, and nobody knows that of the recorded one.
+	rm program
+	cp "$(type -P true)" program
+	run "$PSTAT" inject -v -b -i in -o replaced
+	same "status" 0 "$status"
+	has "it is said" '^pstat: program: its build-id is not known: it is another file now' "$err"
+	has_not "none is made up" 'program$' "$(ids replaced)"
+}
+
+test_chains()
+{
+	need_paranoid 2
+	"$PSTAT" record -q --call-graph dwarf,raw -e cpu-clock:u -F 500 -o in "$WORK/callers" known 200 >/dev/null 2>&1
+	rewritten chains --convert-callchain
+	same "the same frames" "$(samples in)" "$(samples chains.file)"
+	same "in a pipe, too" "$(samples in)" "$(samples chains.pipe)"
+	check "it is a part of the size" [ $(($(stat -c %s chains.file) * 10)) -lt "$(stat -c %s in)" ]
+	has "no event has a copy" 'sample_type: [A-Z|]*CALLCHAIN[A-Z|]*,' "$("$PSTAT" evlist -v -i chains.file)"
+	has_not "nor registers" 'STACK_USER|REGS_USER' "$("$PSTAT" evlist -v -i chains.file)"
+	fails_with 125 'no event has callchains with copies of stacks' "$PSTAT" inject --convert-callchain -i chains.file -o x
+	need_perf
+	has "perf reads it" ' known\+' "$(perf script -i chains.file 2>/dev/null)"
+}
+
+# The events of a task of its own, so that what is joined is known: each switch and the first of the others after it.
+test_waits()
+{
+	need_tracefs
+	need_paranoid -1
+	"$PSTAT" record -q -e sched:sched_stat_runtime,sched:sched_switch -o in sh -c 'sleep 0.01; sleep 0.01' 2>err || cat err
+	rewritten waits -s
+	"$PSTAT" script -F tid,time,event,period,trace --ns -i in | awk '
+		/sched_switch:/ { $1 = $1; split($0, at, " "); kept[$1] = $0; next }
+		match($0, / pid=[0-9]+/) {
+			pid = substr($0, RSTART + 5, RLENGTH - 5)
+			if (pid in kept) {
+				n = split(kept[pid], was, " "); was[2] = $2; was[3] = $3
+				line = was[1]
+				for (i = 2; i <= n; i++) line = line " " was[i]
+				print line
+			}
+		}' >expected
+	check "some are joined" [ -s expected ]
+	same "switches with the time and period of the others" "$(cat expected)" \
+		"$("$PSTAT" script -F tid,time,event,period,trace --ns -i waits.file | awk '{ $1 = $1; print }')"
+	same "in a pipe, too" "$(samples waits.file)" "$(samples waits.pipe)"
+	"$PSTAT" record -q -e sched:sched_switch -o one true
+	fails_with 125 'it has none of the latter' "$PSTAT" inject -s -i one -o x
+}
+
+test_damaged()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -e page-faults:u -c 1 -o in ls -R "$ROOT/tests" >/dev/null 2>&1
+	size=$(stat -c %s in)
+	head -c $((size / 2)) in >cut
+	run "$PSTAT" inject -i cut -o whole
+	same "a part is a recording" 0 "$status"
+	has "what is missing is said" 'pstat: cut: .*missing' "$err"
+	same "what is there is kept" "$(samples cut | grep -v '^pstat:')" "$(samples whole | grep -v '^pstat:')"
+	"$PYTHON" - <<-'EOF'
+	import struct
+	data = bytearray(open("in", "rb").read())
+	at, size = struct.unpack_from("<QQ", data, 40)
+	end, n = at + size, 0
+	while at < end:
+	    kind, _, length = struct.unpack_from("<IHH", data, at)
+	    if kind == 9:
+	        n += 1
+	        if n == 3:
+	            struct.pack_into("<I", data, at, 10)
+	    at += length
+	open("wrong", "wb").write(data)
+	EOF
+	run "$PSTAT" inject -i wrong -o right
+	same "status" 125 "$status"
+	has "a record that makes no sense is named" 'at offset 0x[0-9a-f]+: MMAP2' "$err"
+	has "and counted" 'pstat: wrong: 1 records could not be decoded and are left out' "$err"
+	same "all others are there" "$(($(samples in | wc -l) - 1))" "$(samples right | wc -l)"
+}
+
+test_wrong()
+{
+	fails_with 125 '^pstat: x: No such file' "$PSTAT" inject -i x -o y
+	fails_with 125 'instruction traces' "$PSTAT" inject --itrace=i -i x -o y
+	fails_with 125 'no mapping is left out' "$PSTAT" inject -B -i x -o y
+	: >empty
+	fails_with 125 '^pstat: empty: ' "$PSTAT" inject -i empty -o y
+	check_not "nothing is written" [ -e y ]
+}
+
+run_tests
