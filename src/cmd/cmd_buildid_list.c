@@ -8,12 +8,15 @@
 #include "cmd/message.h"
 #include "elf/elf.h"
 #include "record/record.h"
+#include "replay/replay.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 struct buildid_words {
 	const char *input;
-	bool kernel;
+	bool kernel, kernel_maps, hits;
 };
 
 #define FIELD(name) .offset = offsetof(struct buildid_words, name)
@@ -23,13 +26,12 @@ const struct option_row buildid_list_options[] = {
 	{ OPTION_TEXT, 'i', "input", "file", "the recording (pipe or perf.data), or an ELF file; -: stdin",
 	  FIELD(input), .value = VALUE_FILE },
 	{ OPTION_FLAG, 'k', "kernel", NULL, "print the build-id of the running kernel only", FIELD(kernel) },
-	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
+	{ OPTION_FLAG, 'm', "kernel-maps", NULL, "print the running kernel and its modules, with their addresses",
+	  FIELD(kernel_maps) },
+	{ OPTION_FLAG, 'H', "with-hits", NULL, "print only the files that samples are in", FIELD(hits) },
+	{ .kind = OPTION_GROUP, .help = "Accepted" },
 	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "recordings of any owner are read" },
 	{ OPTION_ACCEPTED, 'v', "verbose", NULL, .help = "there is nothing more to print" },
-	{ OPTION_REFUSED, 'm', "kernel-maps", NULL,
-	  .help = "the build-ids of modules are in recordings", .instead = "-k prints the kernel's build-id" },
-	{ OPTION_REFUSED, 'H', "with-hits", NULL,
-	  .help = "all recorded files are listed", .instead = "pstat report -s dso lists those with samples" },
 	{ .kind = OPTION_END },
 };
 
@@ -44,6 +46,87 @@ static void read_build_ids(struct input *in)
 			build_ids_add(&in->reader.info, &body);
 	build_ids_print(&in->reader.info, &in->out);
 }
+
+/* ---- -H ---- */
+
+struct hits { /* files that samples are in, in the order of the first one */
+	const struct dso **v;
+	size_t n, cap;
+	bool *hit; /* by dso.index */
+	size_t cap_hit;
+};
+
+static void hit(struct hits *hits, const struct dso *dso)
+{
+	if (!dso || !(1U << dso->kind & (1U << DSO_FILE | 1U << DSO_VDSO | 1U << DSO_KERNEL | 1U << DSO_MODULE)))
+		return;
+	if (dso->index >= hits->cap_hit) {
+		size_t cap = (size_t)dso->index * 2 + 64;
+
+		hits->hit = xreallocarray(hits->hit, cap, sizeof(*hits->hit));
+		memset(hits->hit + hits->cap_hit, 0, (cap - hits->cap_hit) * sizeof(*hits->hit));
+		hits->cap_hit = cap;
+	}
+	if (hits->hit[dso->index])
+		return;
+	hits->hit[dso->index] = true;
+	VEC_GROW(hits->v, hits->n, hits->cap);
+	hits->v[hits->n++] = dso;
+}
+
+static int hit_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
+{
+	struct location location;
+	uint8_t mode = sample->mode;
+
+	(void)err;
+	if (sample->sample->has & PERF_SAMPLE_IP) {
+		replay_locate(replay, sample->thread, mode, sample->sample->ip, &location);
+		hit(context, location.dso);
+	}
+	for (uint64_t i = 0; i < sample->n_ips; i++) {
+		if (context_mode(sample->ips[i], &mode))
+			continue;
+		replay_locate(replay, sample->thread, mode, sample->ips[i], &location);
+		hit(context, location.dso);
+	}
+	return 0;
+}
+
+/* A line of a file whose build-id may be unknown, in a column of its own. */
+static void add_file(struct str *out, const struct build_id *id, const char *path)
+{
+	struct str digits = STR_INIT;
+
+	build_id_text(id, &digits);
+	str_addf(out, "%-*s ", (int)(2 * sizeof(id->bytes)), digits.s ? digits.s : "");
+	str_add_printable(out, path, strlen(path));
+	str_addc(out, '\n');
+	str_release(&digits);
+}
+
+static void read_hits(struct input *in)
+{
+	const struct replay_options options = { .file_order = false };
+	struct hits hits = { .n = 0 };
+	const struct replay_handlers handlers = { .context = &hits, .sample = hit_sample };
+	struct replay replay;
+
+	replay_init(&replay, &in->reader.recording, &options);
+	if (replay_run(&replay, &in->reader.source, &handlers, &in->err)) {
+		input_message(in, in->err.s);
+		in->status = EXIT_PSTAT_FAILED;
+	}
+	for (size_t i = 0; i < hits.n; i++)
+		add_file(&in->out, &hits.v[i]->build_id, hits.v[i]->path);
+	in->n_records = replay.counts.records;
+	in->n_broken = replay.counts.broken;
+	replay_release(&replay);
+	free(hits.v);
+	free(hits.hit);
+}
+
+/* ---- without a recording ---- */
 
 static void add_build_id(struct str *text, const uint8_t *bytes, size_t n)
 {
@@ -68,6 +151,32 @@ static bool add_own_build_id(struct str *text, const char *path)
 		close(fd);
 	str_release(&ignored);
 	return found;
+}
+
+static void add_kernel_file(void *context, const struct kernel_file *file)
+{
+	struct str *text = context, digits = STR_INIT;
+
+	build_id_text(&file->id, &digits);
+	str_addf(text, "%s %16" PRIx64 " %16" PRIx64 " ", digits.len ? digits.s : "", file->start, file->end);
+	str_add_printable(text, file->path, strlen(file->path));
+	str_addc(text, '\n');
+	str_release(&digits);
+}
+
+static int print_kernel_maps(const struct kern *kern)
+{
+	struct str text = STR_INIT;
+	int status = EXIT_PSTAT_FAILED;
+
+	kernel_files_each(kern, add_kernel_file, &text);
+	if (text.len)
+		status = message_stdout(&text);
+	else
+		message_error("buildid-list: the addresses of this kernel are hidden\n"
+			      "sudo sysctl kernel.kptr_restrict=0");
+	str_release(&text);
+	return status;
 }
 
 static int print_kernel(const struct kern *kern)
@@ -104,14 +213,18 @@ int cmd_buildid_list(const struct command *self, int argc, char **argv, const st
 		return status;
 	if (words.kernel && words.input)
 		return bad_usage("buildid-list: -k is about this machine, -i about a recording");
+	if (words.kernel_maps && (words.kernel || words.input))
+		return bad_usage("buildid-list: -m is about this machine's kernel and its modules, and stands alone");
 	if (words.kernel)
 		return print_kernel(kern);
+	if (words.kernel_maps)
+		return print_kernel_maps(kern);
 	if (words.input && add_own_build_id(&own, words.input)) {
 		status = message_stdout(&own);
 		str_release(&own);
 		return status;
 	}
 	if (!input_open(&in, words.input))
-		read_build_ids(&in);
+		(words.hits ? read_hits : read_build_ids)(&in);
 	return input_close(&in);
 }

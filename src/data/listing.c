@@ -167,11 +167,27 @@ void record_stats_release(struct record_stats *stats)
 
 /* ---- buildid-list ---- */
 
+static bool same_build_id(const struct info_build_id *a, const struct info_build_id *b)
+{
+	return a->size == b->size && !memcmp(a->bytes, b->bytes, a->size) && !strcmp(a->path, b->path);
+}
+
+/* A pipe may have one in a mapping and in a record of its own. */
+static bool is_printed(const struct info *info, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (same_build_id(&info->build_ids.v[i], &info->build_ids.v[n]))
+			return true;
+	return false;
+}
+
 void build_ids_print(const struct info *info, struct str *out)
 {
 	for (size_t i = 0; i < info->build_ids.n; i++) {
 		const struct info_build_id *id = &info->build_ids.v[i];
 
+		if (is_printed(info, i))
+			continue;
 		for (unsigned k = 0; k < id->size; k++)
 			str_addf(out, "%02x", id->bytes[k]);
 		str_addc(out, ' ');

@@ -561,7 +561,7 @@ static void add_features(struct writer *writer, const struct info *info, const s
 {
 	unsigned end = info_has(info, FEATURE_STAT) ? FEATURE_BITS : FEATURE_CLOCK_DATA + 1;
 
-	/* Of a pipe, perf takes them from updates alone. */
+	/* A perf that reads a pipe takes them from updates alone. */
 	writer->names_apart = writer->pipe || !info_has(info, FEATURE_EVENT_DESC);
 	for (unsigned i = 1; i < end; i++) {
 		if (i == FEATURE_TRACING_DATA || i == FEATURE_BUILD_ID || add_feature(i, info, events, out))

@@ -9,6 +9,7 @@
 #include "elf/elf.h"
 #include "record/buildid_reader.h"
 #include "record/record.h"
+#include "record/synth.h"
 #include "sym/sym.h"
 
 #include <stdlib.h>
@@ -93,17 +94,57 @@ bool buildid_of_notes(const char *path, struct build_id *id)
 	return found;
 }
 
-static bool read_module(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
-			int *held)
+static bool read_module_notes(const struct kern *kern, const char *module, struct build_id *id)
 {
-	char *name = module_name_of(packet->path);
+	char *name = module_name_of(module);
 	char *path = xasprintf("%s/module/%s/notes/.note.gnu.build-id", kern->host.sysfs, name);
-	bool found = buildid_of_notes(path, &reply->id);
+	bool found = buildid_of_notes(path, id);
 
-	(void)held; /* its file is no process's: it is found when it is wanted */
 	free(path);
 	free(name);
 	return found;
+}
+
+static bool read_module(const struct kern *kern, const struct buildid_packet *packet, struct buildid_reply *reply,
+			int *held)
+{
+	(void)held; /* its file is no process's: it is found when it is wanted */
+	return read_module_notes(kern, packet->path, &reply->id);
+}
+
+struct kernel_listing {
+	const struct kern *kern;
+	kernel_file_fn *take;
+	void *context;
+};
+
+static int take_kernel_map(void *data, const struct record_body *body)
+{
+	const struct kernel_listing *listing = data;
+	struct kernel_file file = { .start = body->mmap.start, .end = body->mmap.start + body->mmap.len };
+	size_t len = 0;
+	char *path;
+
+	if (map_kind_kernel(body->mmap.path, false, &len) == DSO_KERNEL) {
+		char *notes = xasprintf("%s/kernel/notes", listing->kern->host.sysfs);
+
+		buildid_of_notes(notes, &file.id);
+		free(notes);
+	} else {
+		read_module_notes(listing->kern, body->mmap.path, &file.id);
+	}
+	path = xstrndup(body->mmap.path, len);
+	file.path = path;
+	listing->take(listing->context, &file);
+	free(path);
+	return 0;
+}
+
+void kernel_files_each(const struct kern *kern, kernel_file_fn *take, void *context)
+{
+	struct kernel_listing listing = { kern, take, context };
+
+	synth_kernel(kern, take_kernel_map, &listing);
 }
 
 /* ---- one after the other ---- */

@@ -136,6 +136,16 @@ void buildid_set_write(struct buildid_set *set, struct info *info);
 /* Says which files were asked for and did not come. */
 void buildid_set_note(const struct buildid_set *set, struct note_list *notes);
 
+/* The kernel that runs, or one of its modules. */
+struct kernel_file {
+	const char *path; /* as recordings have it */
+	uint64_t start, end;
+	struct build_id id; /* size 0: not known */
+};
+typedef void kernel_file_fn(void *context, const struct kernel_file *file);
+/* Calls take for each of them; none, where kptr_restrict hides the addresses. */
+void kernel_files_each(const struct kern *kern, kernel_file_fn *take, void *context);
+
 /* One file that was mapped, as far as buildid_set_write has waited for it. */
 struct buildid_file {
 	const char *path; /* as in the record; the set's */

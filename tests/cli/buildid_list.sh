@@ -70,6 +70,29 @@ test_kernel()
 	same "as perf has it" "$(perf buildid-list -k)" "$out"
 }
 
+test_kernel_maps()
+{
+	run "$PSTAT" buildid-list -m
+	[ "$status" -eq 0 ] || { has "hidden addresses are said" 'kptr_restrict' "$err"; return; }
+	has "the kernel" '^[0-9a-f]{40} +[0-9a-f]+ +[0-9a-f]+ \[kernel.kallsyms\]$' "$out"
+	need_perf
+	same "as perf has them" "$(perf buildid-list -m)" "$out"
+}
+
+test_hits()
+{
+	need_perf
+	need_paranoid 2
+	perf record -q -e page-faults:u -c 1 -o theirs "$WORK/callers" known 1 >/dev/null
+	run "$PSTAT" buildid-list -H -i theirs
+	same "status" 0 "$status"
+	same "as perf has them" "$(perf buildid-list -H -i theirs | sort)" "$(sort <<<"$out")"
+	"$PSTAT" record -q -B -e page-faults:u -c 1 -o bare "$WORK/callers" known 1 >/dev/null 2>&1
+	run "$PSTAT" buildid-list -H -i bare
+	has "without a build-id: blanks" '^ {40} /.*/callers$' "$out"
+	same "as perf has them, too" "$(perf buildid-list -H -i bare | sort)" "$(sort <<<"$out")"
+}
+
 test_a_program()
 {
 	cp "$(type -P true)" program
@@ -85,6 +108,7 @@ test_wrong()
 	fails_with 125 '^pstat: perf.data: No such file' "$PSTAT" buildid-list
 	fails_with 129 "^pstat: buildid-list: 'x' is not an option" "$PSTAT" buildid-list x
 	fails_with 129 '^pstat: buildid-list: -k is about this machine' "$PSTAT" buildid-list -k -i x
+	fails_with 129 '^pstat: buildid-list: -m is about this machine' "$PSTAT" buildid-list -m -i x
 }
 
 run_tests
