@@ -152,7 +152,7 @@ void message_written(const char *format, const char *path)
 bool sample_run_export(struct sample_run *run, const struct session_options *session,
 		       const struct filter_options *filters, struct export *export)
 {
-	const struct export_options options = { *session, *filters };
+	const struct export_options options = { .session = *session, .filters = *filters };
 	struct str err = STR_INIT;
 	bool begun = !export_init(export, &options, &run->reader, &err);
 

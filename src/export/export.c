@@ -14,6 +14,7 @@
 static const struct export_text_format *const export_text_formats[] = {
 	&export_firefox,
 	&export_jsonl,
+	&export_perf_json,
 	&export_speedscope,
 };
 
@@ -64,13 +65,12 @@ void export_progress(void *context, double part)
 		(*export)->progress((*export)->progress_context, part);
 }
 
-bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out)
+struct tracepoints *export_tracepoints(struct export *export, const struct replay_sample *sample)
 {
-	struct str text = STR_INIT, why = STR_INIT;
-	bool known;
+	struct str why = STR_INIT;
 
 	if (sample->event->attr.type != PERF_TYPE_TRACEPOINT || !(sample->sample->has & PERF_SAMPLE_RAW))
-		return false;
+		return NULL;
 	if (!export->tracepoints_tried) {
 		export->tracepoints_tried = true;
 		export->tracepoints = tracepoints_new(export->session.recording, &why);
@@ -78,7 +78,15 @@ bool export_trace_text(struct export *export, const struct replay_sample *sample
 			note_add(&export->session.notes, false, NULL, "fields of tracepoints: %s", why.s);
 		str_release(&why);
 	}
-	known = export->tracepoints && tracepoint_print(export->tracepoints, sample->event, sample->sample, &text);
+	return export->tracepoints;
+}
+
+bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out)
+{
+	struct tracepoints *tracepoints = export_tracepoints(export, sample);
+	struct str text = STR_INIT;
+	bool known = tracepoints && tracepoint_print(tracepoints, sample->event, sample->sample, &text);
+
 	if (known)
 		str_add_printable(out, text.s, text.len);
 	str_release(&text);

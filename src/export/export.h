@@ -14,6 +14,7 @@
 struct export_options {
 	struct session_options session;
 	struct filter_options filters;
+	bool wall_clock; /* perf-json: times since 1970 */
 };
 struct export {
 	struct export_options options;
@@ -37,7 +38,7 @@ struct export_text_format {
 	const char *name;
 	int (*run)(struct export *export, struct output *output, bool gzip, struct str *err);
 };
-/* "firefox", "jsonl", "speedscope"; NULL: none of that name. */
+/* "firefox", "jsonl", "perf-json", "speedscope"; NULL: none of that name. */
 const struct export_text_format *export_text_format_find(const char *name);
 
 /*

@@ -13,6 +13,8 @@
 int export_run(struct export *export, const struct sample_sink *sink, struct str *err);
 /* The text of a tracepoint's sample, printable; false: nothing is known of it. */
 bool export_trace_text(struct export *export, const struct replay_sample *sample, struct str *out);
+/* The fields of a tracepoint's sample are known by these; NULL: they are not. */
+struct tracepoints *export_tracepoints(struct export *export, const struct replay_sample *sample);
 /* TASK_RUNNING but of waits: of events that have nothing else, or that are all of a thread's time. */
 enum task_state export_task_state(const struct replay_sample *sample);
 /* A file's name for a frame whose function is not known: "[libc.so.6]", "[unknown]". */
@@ -36,6 +38,6 @@ void text_out_init(struct text_out *out, struct output *output, bool gzip, struc
 int text_out_step(struct text_out *out); /* between pieces of text: 0 or output->failed */
 int text_out_end(struct text_out *out); /* and releases */
 
-extern const struct export_text_format export_firefox, export_jsonl, export_speedscope;
+extern const struct export_text_format export_firefox, export_jsonl, export_speedscope, export_perf_json;
 
 #endif
