@@ -45,7 +45,7 @@ const struct command commands[] = {
 	  buildid_list_options, "", .run = cmd_buildid_list },
 	{ "buildid-cache", "<options>", "manage the build-id cache, which perf shares",
 	  buildid_cache_options, "", .run = cmd_buildid_cache },
-	{ "inject", "[<options>]", "write a recording anew, with build-ids, waits or callchains",
+	{ "inject", "[<options>]", "write a recording anew, with build-ids, waits, callchains",
 	  inject_options, "", .run = cmd_inject },
 	{ "archive", "[<options>] [<file>]", "pack what a report of a recording needs elsewhere",
 	  archive_options, "", .run = cmd_archive },

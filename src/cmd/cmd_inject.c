@@ -34,6 +34,7 @@ const struct option_row inject_options[] = {
 	  INJECT(map_build_ids) },
 	{ OPTION_TEXT, 0, "known-build-ids", "list", "build-ids to use: 'buildid path[,buildid path...]'",
 	  INJECT(known_build_ids) },
+	{ OPTION_FLAG, 'j', "jit", NULL, "make ELF files of dumps of run-time compilers, and map them", INJECT(jit) },
 	{ OPTION_FLAG, 's', "sched-stat", NULL, "make samples of waits of sched_switch and sched_stat_*",
 	  INJECT(waits) },
 	{ OPTION_FLAG, 0, "convert-callchain", NULL, "replace copies of stacks with callchains", INJECT(chains) },

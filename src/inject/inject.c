@@ -52,6 +52,8 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	inject->delivered += data_sample_count(sample->event, sample->sample);
 	inject_ids_sample(inject->ids, sample);
 	rc = inject_ids_put(inject->ids, err);
+	if (!rc && inject->jit && sample->sample->has & PERF_SAMPLE_TIME)
+		rc = inject_jit_until(inject->jit, sample->sample->time_ns, err);
 	if (!rc && inject->waits)
 		rc = inject_waits_sample(inject->waits, sample, err);
 	if (!rc && inject->chains)
@@ -101,8 +103,10 @@ static int take_map(struct inject *inject, struct thread *thread, const struct r
 	const bool user = (body->misc & MISC_CPUMODE_MASK) == MISC_USER;
 	struct record_body changed = *body;
 	struct dso *dso = NULL;
-	int rc = 0;
+	int rc = inject->jit ? inject_jit_map(inject->jit, body, err) : 0;
 
+	if (rc)
+		return rc < 0 ? rc : 0;
 	if ((options->all_build_ids || options->map_build_ids) && (thread || (!user && replay->n_threads)))
 		dso = mapped(replay, thread, body);
 	if (dso && options->all_build_ids)
@@ -118,12 +122,17 @@ static int take_other(void *context, struct replay *replay, const struct record 
 		      const struct record_body *body, struct thread *thread, struct str *err)
 {
 	struct inject *inject = context;
+	int rc = 0;
 
 	(void)replay;
 	if (record->type == RECORD_AUXTRACE)
 		return fail(err, -EINVAL, "it has what hardware traced (AUX), which can't be written anew");
 	if (is_written_anew(record->type))
 		return 0;
+	if (inject->jit && body->id.has & PERF_SAMPLE_TIME)
+		rc = inject_jit_until(inject->jit, body->id.time_ns, err);
+	if (rc)
+		return rc;
 	if (record->type == RECORD_MMAP || record->type == RECORD_MMAP2)
 		return take_map(inject, thread, record, body, err);
 	return inject_put_bytes(inject, record->bytes, record->size, err);
@@ -186,6 +195,8 @@ static int begin(struct inject *inject, struct str *err)
 	rc = inject_ids_new(&inject->ids, inject, err);
 	if (!rc && options->waits)
 		rc = inject_waits_new(&inject->waits, inject, err);
+	if (!rc && options->jit)
+		inject->jit = inject_jit_new(inject);
 	if (!rc && options->chains)
 		rc = inject_chains_new(&inject->chains, inject, err);
 	else if (!rc)
@@ -198,6 +209,8 @@ static int finish(struct inject *inject, struct str *err)
 	struct info info = inject->reader->info; /* shares all memory with it */
 	int rc = inject_ids_put(inject->ids, err);
 
+	if (!rc && inject->jit)
+		rc = inject_jit_until(inject->jit, UINT64_MAX, err);
 	if (inject->writer.pipe)
 		info_clear(&info, FEATURE_BUILD_ID);
 	else if (info.build_ids.n)
@@ -243,6 +256,7 @@ int inject_run(struct reader *reader, const struct inject_options *options, stru
 	inject_ids_note(inject.ids, &result->notes);
 	writer_close(&inject.writer);
 	inject_chains_free(inject.chains);
+	inject_jit_free(inject.jit);
 	inject_waits_free(inject.waits);
 	inject_ids_free(inject.ids);
 	session_release(&inject.session);

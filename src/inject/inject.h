@@ -21,6 +21,7 @@ struct inject_options {
 	bool map_build_ids; /* the same in the records of the mappings, in place of device and inode */
 	const char *known_build_ids; /* "BUILDID PATH[,BUILDID PATH...]", before what files say; NULL: none */
 	bool waits; /* sched_stat_* and the sched_switch before it become one sample */
+	bool jit; /* code in dumps of run-time compilers becomes ELF files beside them, and mappings of these */
 	bool chains; /* sampled stacks become callchains */
 	struct sym_options sym;
 	void (*progress)(void *context, double part); /* NULL: nobody wants to know */

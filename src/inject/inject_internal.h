@@ -15,6 +15,7 @@ struct inject {
 	struct inject_ids *ids;
 	struct inject_waits *waits; /* NULL: not wanted */
 	struct inject_chains *chains; /* likewise */
+	struct inject_jit *jit; /* likewise */
 	uint64_t delivered; /* samples, as replay counts those that it was fed */
 };
 
@@ -45,6 +46,15 @@ int inject_waits_new(struct inject_waits **waits, struct inject *inject, struct 
 void inject_waits_free(struct inject_waits *waits); /* NULL is nothing */
 /* 1: the sample is one of those that are joined, and dealt with; 0: it is not; a negative errno with a sentence. */
 int inject_waits_sample(struct inject_waits *waits, const struct replay_sample *sample, struct str *err);
+
+/* ---- inject_jit.c ---- */
+
+struct inject_jit *inject_jit_new(struct inject *inject);
+void inject_jit_free(struct inject_jit *jit); /* NULL is nothing */
+/* The mappings of what was made up to this time, which come before the record of this time. */
+int inject_jit_until(struct inject_jit *jit, uint64_t time_ns, struct str *err);
+/* 1: this mapping is left out; 0: it stays; a negative errno with a sentence. */
+int inject_jit_map(struct inject_jit *jit, const struct record_body *body, struct str *err);
 
 /* ---- inject_chains.c ---- */
 

@@ -472,3 +472,72 @@ bool jitdump_piece(const struct jitdump *dump, uint64_t addr, struct code_piece 
 		*piece = jitdump_piece_of(dump, range);
 	return range;
 }
+
+/* ---- all of it, one function after the other ---- */
+
+static void add_load(struct jitdump_loads *loads, const struct jitdump_load *load)
+{
+	VEC_GROW(loads->v, loads->n, loads->cap);
+	loads->v[loads->n++] = *load;
+}
+
+/* Events into loads; at the end of the compiler all code goes that came since an earlier end. */
+static void take_events(const struct jitdump *dump, const struct code_times *times, struct jitdump_loads *loads)
+{
+	size_t since = 0;
+
+	for (size_t i = 0; i < times->n; i++) {
+		const struct code_event *event = &times->v[i];
+		struct jitdump_load load = { event->time_ns, event->start, event->end, NULL, event->piece };
+		const size_t n = loads->n;
+
+		switch (event->kind) {
+		case CODE_LOADED:
+			load.name = dump->ranges.names.s + event->name;
+			add_load(loads, &load);
+			break;
+		case CODE_MOVED_AWAY:
+			add_load(loads, &load);
+			break;
+		case CODE_CLOSED:
+			for (; since < n; since++) {
+				load.start = loads->v[since].start;
+				load.end = loads->v[since].end;
+				if (loads->v[since].name)
+					add_load(loads, &load);
+			}
+			since = loads->n;
+		}
+	}
+}
+
+struct jitdump *jitdump_loads(const char *path, uint64_t inode, bool anyone, struct jitdump_loads *loads,
+			      struct str *err)
+{
+	const struct code_rules rules = {
+		.anyone = anyone, .mapped = { .inode = inode, .any_device = true }, .work_left = CODE_WORK_FILE
+	};
+	struct jitdump *dump = jitdump_new(path, &rules);
+	struct code_times times = { .n = 0 };
+	int rc = jitdump_read(dump, &times, 0, err);
+
+	if (!rc && dump->other_clock)
+		rc = fail(err, -ENOTSUP, "%s: its times are of the CPU's counter, not of CLOCK_MONOTONIC", path);
+	if (!rc)
+		take_events(dump, &times, loads);
+	code_times_release(&times);
+	if (!rc)
+		return dump;
+	jitdump_free(dump);
+	return NULL;
+}
+
+bool jitdump_bytes(struct jitdump *dump, const struct jitdump_load *load, struct str *code)
+{
+	return append_bytes(dump, dump->pieces[load->piece].bytes_at, load->end - load->start, code);
+}
+
+uint16_t jitdump_machine(const struct jitdump *dump)
+{
+	return dump->machine;
+}

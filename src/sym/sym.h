@@ -321,6 +321,27 @@ bool jitdump_piece(const struct jitdump *dump, uint64_t addr, struct code_piece 
 /* Appends the unwind table (.eh_frame) of a piece by its number; false: it has none, or it can't be read. */
 bool jitdump_unwind(struct jitdump *dump, uint64_t piece, struct str *eh_frame);
 
+/* ---- the same of one that is complete ---- */
+
+struct jitdump_load { /* a function was put to [start, end), or went from there */
+	uint64_t time_ns, start, end;
+	const char *name; /* raw bytes, as long as the dump is there; NULL: it went */
+	uint64_t piece; /* number of its code; what was moved keeps it */
+};
+struct jitdump_loads {
+	struct jitdump_load *v; /* the caller frees it */
+	size_t n, cap;
+};
+/*
+ * All functions of the dump at the path, in its order; NULL with a sentence: it is not to be believed (code_file.h;
+ * anyone: whoever it belongs to), or has times of another clock than CLOCK_MONOTONIC. inode: that it must have; 0: any.
+ */
+struct jitdump *jitdump_loads(const char *path, uint64_t inode, bool anyone, struct jitdump_loads *loads,
+			      struct str *err);
+/* Appends all of its code. */
+bool jitdump_bytes(struct jitdump *dump, const struct jitdump_load *load, struct str *code);
+uint16_t jitdump_machine(const struct jitdump *dump); /* EM_* */
+
 /* ---- live_names.c: names in processes that run, for the library: its own tables, no cache, no debug files ---- */
 
 struct live_names;

@@ -89,6 +89,34 @@ test_chains()
 	has "perf reads it" ' known\+' "$(perf script -i chains.file 2>/dev/null)"
 }
 
+# What "jit again" tells in its dump, as ELF files: each sample has the function that report finds in the dump.
+test_jit()
+{
+	need_paranoid 2
+	export JITDUMPDIR=$tmp/dumps
+	mkdir "$JITDUMPDIR"
+	"$PSTAT" record -q -N -k mono -e cpu-clock:u -F 500 -o in -- "$WORK/jit" again >/dev/null 2>&1
+	samples in | sed -nE 's/.* (jit_[a-z_]*)\+.*/\1/p' | sort | uniq -c >expected
+	has "the dump is read" jit_third "$(cat expected)"
+	rewritten jit -j
+	rm "$JITDUMPDIR"/*.dump
+	for place in file pipe; do
+		same "$place: each function as often" "$(cat expected)" \
+			"$(samples "jit.$place" | sed -nE 's/.* (jit_[a-z_]*)\+.*/\1/p' | sort | uniq -c)"
+	done
+	check "the files are ELF" readelf -h "$JITDUMPDIR"/jitted-*-0.so
+	same "their build-ids are those that are read" "$(readelf -n "$JITDUMPDIR"/jitted-*-0.so | awk '/Build ID:/ { print $3 }')" \
+		"$("$PSTAT" buildid-list -i "$JITDUMPDIR"/jitted-*-0.so)"
+	run "$PSTAT" inject -j -i in -o without
+	has "a dump that is gone is said" 'jit-[0-9]+.dump: no such file' "$err"
+	same "and all else is written" "$(samples in | wc -l)" "$(samples without | wc -l)"
+	"$PSTAT" record -q -N -e cpu-clock:u -o other -- "$WORK/jit" again >/dev/null 2>&1
+	fails_with 125 'record with -k mono' "$PSTAT" inject -j -i other -o x
+	need_perf
+	same "perf has them, too" "$(awk '{ n += $1 } END { print n }' expected)" \
+		"$(perf script -F ip,sym -i jit.file 2>/dev/null | grep -c ' jit_')"
+}
+
 # The events of a task of its own, so that what is joined is known: each switch and the first of the others after it.
 test_waits()
 {
