@@ -60,7 +60,7 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 		rc = inject_chains_sample(inject->chains, sample, err);
 	if (rc)
 		return rc < 0 ? rc : 0;
-	if (sample->event && (sample->n_ips != sample->body->sample.n_ips || sample->ips != sample->body->sample.ips))
+	if (sample->event && sample->ips != sample->body->sample.ips)
 		return put_joined(inject, sample, err);
 	return inject_put_bytes(inject, sample->record->bytes, sample->record->size, err);
 }
