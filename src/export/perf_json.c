@@ -11,7 +11,6 @@
 #include "export/export_internal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -30,17 +29,41 @@ static void begin_line(struct str *out, bool comma, unsigned depth)
 	str_pad(out, '\t', depth);
 }
 
-static void add_number(struct str *out, bool comma, unsigned depth, const char *key, int64_t value)
+static void begin_member(struct str *out, bool comma, unsigned depth, const char *key)
 {
 	begin_line(out, comma, depth);
-	str_addf(out, "\"%s\": %" PRId64, key, value);
+	str_addc(out, '"');
+	str_add(out, key);
+	str_add(out, "\": ");
+}
+
+static void add_number(struct str *out, bool comma, unsigned depth, const char *key, int64_t value)
+{
+	begin_member(out, comma, depth, key);
+	if (value < 0)
+		str_addc(out, '-');
+	str_add_u64(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
 }
 
 static void add_text(struct str *out, bool comma, unsigned depth, const char *key, const char *text)
 {
-	begin_line(out, comma, depth);
-	str_addf(out, "\"%s\": ", key);
+	begin_member(out, comma, depth, key);
 	str_add_json(out, text);
+}
+
+static void add_address(struct str *out, unsigned depth, const char *key, uint64_t address)
+{
+	char digits[sizeof("\"0x0123456789abcdef\"")], *at = digits + sizeof(digits);
+
+	begin_member(out, false, depth, key);
+	*--at = '"';
+	do
+		*--at = "0123456789abcdef"[address % 16];
+	while (address /= 16);
+	*--at = 'x';
+	*--at = '0';
+	*--at = '"';
+	str_addn(out, at, (size_t)(digits + sizeof(digits) - at));
 }
 
 /* ---- the header ---- */
@@ -124,8 +147,7 @@ static void add_frame(struct perf_json *j, struct str *out, bool comma, const st
 
 	begin_line(out, comma, 4);
 	str_addc(out, '{');
-	begin_line(out, false, 5);
-	str_addf(out, "\"ip\": \"0x%" PRIx64 "\"", frame->ip);
+	add_address(out, 5, "ip", frame->ip);
 	if (symbol_has_name(symbol) && row->dso) {
 		add_text(out, true, 5, "symbol", symbol->name);
 		add_text(out, true, 5, "dso", row->dso->name);
