@@ -65,6 +65,10 @@ static const char *what_lacks(const struct stat_report_run *run, enum aggr_mode 
 
 	if (is_by_cpu(aggr) && !counts->cpus.n)
 		return "its counts are not by CPU: record with -a or -C";
+	if (aggr == AGGR_CLUSTER)
+		return "no recording says which clusters of cores there are";
+	if (aggr == AGGR_CACHE && !info_has(info, FEATURE_CACHE))
+		return "it does not say which caches there are";
 	if (aggr == AGGR_NODE && !info_has(info, FEATURE_NUMA_TOPOLOGY))
 		return "it does not say which memory nodes there are";
 	if (is_by_cpu(aggr) && aggr != AGGR_CPU && aggr != AGGR_NODE &&
@@ -100,6 +104,7 @@ static bool begin(struct stat_report_run *run)
 	run->plan = (struct stat_plan){
 		.events = &run->counts.list,
 		.aggr = aggr,
+		.cache_level = words->plan.cache_level,
 		.scale = words->plan.scale && run->counts.scale,
 		.merge = true,
 		.repeat = 1,

@@ -18,6 +18,8 @@
 
 /* ---- the rows ---- */
 
+enum { DAY_MS = 24 * 60 * 60 * 1000, CACHE_LEVEL_MAX = 9 };
+
 static int take_metrics(void *target, const char *argument, struct str *err)
 {
 	struct stat_words *words = target;
@@ -40,24 +42,30 @@ static int take_separator(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+static int take_cache_level(void *target, const char *argument, struct str *err)
+{
+	struct stat_words *words = target;
+	long level = 0;
+
+	if (argument && ((*argument != 'L' && *argument != 'l') || parse_int(argument + 1, 1, CACHE_LEVEL_MAX, &level)))
+		return fail(err, -EINVAL, "--per-cache: '%s' is none of L1 to L%d", argument, CACHE_LEVEL_MAX);
+	words->aggr[AGGR_CACHE] = true;
+	words->plan.cache_level = (int)level;
+	return 0;
+}
+
 #define FIELD(name) .offset = offsetof(struct stat_words, name)
 #define LIMITS(low, high, what) .min = (low), .max = (high), .unit = (what)
 
-enum { DAY_MS = 24 * 60 * 60 * 1000 };
 
 /* The end of the tables below. */
 static const struct option_row known_rows[] = {
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
 	{ OPTION_ACCEPTED, 0, "affinity", NULL, .help = "counters are read on their CPUs if that is cheaper" },
-	{ OPTION_ACCEPTED, 0, "hybrid-merge", NULL, .help = "each type of core keeps its row" },
 	{ OPTION_ACCEPTED, 0, "metric-no-group", NULL,
 	  .help = "groups of metrics are split if they do not fit" },
 	{ OPTION_ACCEPTED, 0, "metric-no-merge", NULL, .help = "each metric has its own events" },
 	{ OPTION_ACCEPTED, 0, "metric-no-threshold", NULL, .help = "thresholds need no events" },
-	{ OPTION_REFUSED, 0, "cputype", "type",
-	  .help = "an event names its unit", .instead = "-e cpu_core/cycles/" },
-	{ OPTION_REFUSED, 0, "pmu-filter", "unit",
-	  .help = "an event names its unit", .instead = "-e unit/event/" },
 	{ OPTION_REFUSED, 'b', "bpf-prog", "id", .help = "runs of single BPF programs are not counted",
 	  .instead = "bpftool prog profile" },
 	{ OPTION_REFUSED, 0, "bpf-counters", NULL,
@@ -70,13 +78,6 @@ static const struct option_row known_rows[] = {
 	{ OPTION_REFUSED, 0, "iostat", "what",
 	  .help = "there is no table of I/O units", .instead = "-e with their events, see pstat list pmu",
 	  .argument_optional = true },
-	{ OPTION_REFUSED, 0, "per-cache", "level",
-	  .help = "counts are not added up by cache", .instead = "--per-core, --per-die or --per-socket",
-	  .argument_optional = true },
-	{ OPTION_REFUSED, 0, "per-cluster", NULL,
-	  .help = "counts are not added up by cluster of cores", .instead = "--per-core or --per-die" },
-	{ OPTION_REFUSED, 0, "percore-show-thread", NULL,
-	  .help = "the sum is printed once per core", .instead = "-e cpu/EVENT,percore/" },
 	{ OPTION_REFUSED, 0, "record-tpebs", NULL,
 	  .help = "retirement latencies are not sampled" },
 	{ OPTION_REFUSED, 0, "tpebs-mode", "mean|min|max",
@@ -96,6 +97,9 @@ static const struct option_row known_rows[] = {
 static const struct option_row report_rows[] = {
 	{ OPTION_FLAG, 'A', "no-aggr", NULL, "print one row per CPU", FIELD(aggr[AGGR_CPU]) },
 	{ OPTION_FLAG, 0, "per-core", NULL, "print one row per core", FIELD(aggr[AGGR_CORE]) },
+	{ OPTION_FLAG, 0, "per-cluster", NULL, "print one row per cluster of cores", FIELD(aggr[AGGR_CLUSTER]) },
+	{ OPTION_CALL, 0, "per-cache", "level", "print one row per cache of this level: L2; the highest",
+	  .argument_optional = true, .call = take_cache_level },
 	{ OPTION_FLAG, 0, "per-die", NULL, "print one row per die", FIELD(aggr[AGGR_DIE]) },
 	{ OPTION_FLAG, 0, "per-socket", NULL, "print one row per socket", FIELD(aggr[AGGR_SOCKET]) },
 	{ OPTION_FLAG, 0, "per-node", NULL, "print one row per memory node", FIELD(aggr[AGGR_NODE]) },
@@ -133,6 +137,9 @@ const struct option_row stat_options[] = {
 	{ OPTION_COUNT, 'd', "detailed", NULL, "add cache events; -dd: TLBs; -ddd: prefetches",
 	  FIELD(detailed) },
 	{ OPTION_FLAG, 'n', "null", NULL, "count no events, print the times only", FIELD(plan.null_run) },
+	{ OPTION_TEXT, 0, "cputype", "type", "of events of several core types: this one, core or atom",
+	  FIELD(only_pmu) },
+	{ OPTION_TEXT, 0, "pmu-filter", "unit", "of events of several units: this one", FIELD(only_pmu) },
 	{ OPTION_FLAG, 0, "all-user", NULL, "count in user mode only", FIELD(all_user) },
 	{ OPTION_FLAG, 0, "all-kernel", NULL, "count in the kernel only", FIELD(all_kernel) },
 
@@ -185,6 +192,9 @@ const struct option_row stat_options[] = {
 	{ OPTION_FLAG, 'S', "sync", NULL, "call sync() before each run", FIELD(plan.sync) },
 
 	{ .kind = OPTION_GROUP, .help = "How to add up" },
+	{ OPTION_FLAG, 0, "hybrid-merge", NULL, "print one row for all types of cores", FIELD(plan.hybrid_merge) },
+	{ OPTION_FLAG, 0, "percore-show-thread", NULL, "with -A: print a percore event's sum for each CPU",
+	  FIELD(plan.percore_on_cpus) },
 	{ OPTION_FLAG, 0, "no-merge", NULL, "print one row per unit that counts an event",
 	  FIELD(plan.merge), .off = true },
 	{ .kind = OPTION_END, .more = report_rows },
@@ -308,6 +318,11 @@ static bool by_cpu_without_cpus(const struct stat_words *w)
 	return adds_up_by_cpu(w) && !names_cpus(w);
 }
 
+static bool percore_without_cpus(const struct stat_words *w)
+{
+	return w->plan.percore_on_cpus && !w->aggr[AGGR_CPU];
+}
+
 static bool by_thread_of_command(const struct stat_words *w)
 {
 	return adds_up_by_thread(w) && !names_cpus(w) && !names_tasks(w);
@@ -413,6 +428,7 @@ static const struct contradiction of_counting[] = {
 	{ cgroups_twice, "--cgroup and --for-each-cgroup: give one of them" },
 	{ cgroups_of_tasks, "--cgroup: cgroups are measured on CPUs, not with --pid or --tid" },
 	{ by_cpu_without_cpus, "--no-aggr, --per-core and wider: they need -a or -C" },
+	{ percore_without_cpus, "--percore-show-thread: it prints the rows of -A; give this, too" },
 	{ by_thread_of_command, "--per-thread: it needs -p, -t or -a" },
 	{ two_ends, "--duration and --timeout: give one of them" },
 	{ no_intervals, "--interval-count and --interval-clear: they need -I" },
@@ -532,6 +548,41 @@ static int add_metrics(struct stat_words *words, struct str *err)
 			      &words->plan.n_metrics, &words->what.kern->host, err);
 }
 
+/* A core type has its unit's name without "cpu_", too. */
+static bool is_unit(const char *pmu_name, const char *word)
+{
+	return !strcmp(pmu_name, word) || (!strncmp(pmu_name, "cpu_", 4) && !strcmp(pmu_name + 4, word));
+}
+
+static int check_unit(const char *word, const struct host_paths *host, struct str *err)
+{
+	struct event_pmu_list pmus = { 0 };
+	bool found = false;
+	int rc = event_pmus_read(&pmus, host);
+
+	for (size_t i = 0; i < pmus.n && !found; i++)
+		found = is_unit(pmus.v[i].name, word);
+	event_pmu_list_release(&pmus);
+	if (rc)
+		return fail(err, rc, "--cputype, --pmu-filter: the units cannot be read: %s", strerror(-rc));
+	return found ? 0 : fail(err, -ENOENT, "--cputype, --pmu-filter: this machine has no unit '%s'", word);
+}
+
+/* Leaves the events of one unit, where a spec means several; an event that names its unit is counted by that. */
+static int keep_only_pmu(struct stat_words *words, struct str *err)
+{
+	struct event_list *events = &words->what.events;
+	int rc = words->only_pmu ? check_unit(words->only_pmu, &words->what.kern->host, err) : 0;
+
+	if (!words->only_pmu || rc)
+		return rc;
+	for (size_t i = events->n; i-- > 0;)
+		if (events->v[i].expansion != EXPANSION_NONE && !is_unit(events->v[i].pmu_name, words->only_pmu))
+			event_list_remove(events, i);
+	return events->n ? 0 : fail(err, -ENOENT, "--cputype, --pmu-filter: no event is counted by unit '%s'",
+				    words->only_pmu);
+}
+
 static int add_cgroups(struct stat_words *words, struct str *err)
 {
 	struct str names = STR_INIT;
@@ -563,6 +614,8 @@ int stat_words_complete(struct stat_words *words, struct str *err)
 		rc = add_default_events(words, err);
 	if (!rc)
 		rc = add_metrics(words, err);
+	if (!rc)
+		rc = keep_only_pmu(words, err);
 	if (!rc)
 		rc = add_cgroups(words, err);
 	if (rc)

@@ -23,6 +23,7 @@ struct stat_words {
 	int detailed;
 	bool all_user, all_kernel;
 	const char *each_cgroup;
+	const char *only_pmu; /* --cputype, --pmu-filter; or NULL */
 	long timeout_ms; /* --timeout: plan.duration_ns in ms */
 	bool aggr[N_AGGR]; /* by enum aggr_mode */
 

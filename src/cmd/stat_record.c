@@ -17,10 +17,13 @@
 enum { CONFIG_AGGR_MODE, CONFIG_INTERVAL, CONFIG_SCALE, N_CONFIG };
 enum { ROUND_INTERVAL, ROUND_FINAL };
 
-/* The numbers of perf 6.1; later versions have moved CORE and what follows. */
+/*
+ * The numbers of perf 6.1; later versions have moved CORE and what follows. What 6.1 does not have is recorded as
+ * a total, which `stat report` adds up otherwise when it is asked to.
+ */
 static const uint64_t aggr_modes[N_AGGR] = {
 	[AGGR_TOTAL] = 1, [AGGR_CPU] = 0,  [AGGR_CORE] = 4,   [AGGR_DIE] = 3,
-	[AGGR_SOCKET] = 2, [AGGR_NODE] = 7, [AGGR_THREAD] = 5,
+	[AGGR_SOCKET] = 2, [AGGR_NODE] = 7, [AGGR_THREAD] = 5, [AGGR_CLUSTER] = 1, [AGGR_CACHE] = 1,
 };
 
 enum { THREAD_ROW_BYTES = 24, THREAD_COMM_BYTES = 16 };

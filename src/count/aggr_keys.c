@@ -13,12 +13,14 @@
 
 /* Parts of a CPU's position that a mode keeps. To add one: enum aggr_mode, a row here and one in stat/reporter.c. */
 static const struct {
-	bool node, socket, die, core, cpu;
+	bool node, socket, die, cluster, cache, core, cpu;
 	bool needs_topology;
 } kept[] = {
 	[AGGR_TOTAL] = { 0 },
 	[AGGR_CPU] = { .cpu = true },
 	[AGGR_CORE] = { .socket = true, .die = true, .core = true, .needs_topology = true },
+	[AGGR_CLUSTER] = { .socket = true, .die = true, .cluster = true, .needs_topology = true },
+	[AGGR_CACHE] = { .socket = true, .die = true, .cache = true, .needs_topology = true },
 	[AGGR_DIE] = { .socket = true, .die = true, .needs_topology = true },
 	[AGGR_SOCKET] = { .socket = true, .needs_topology = true },
 	[AGGR_NODE] = { .node = true, .needs_topology = true },
@@ -50,6 +52,10 @@ static struct aggr_key key_of_cpu(const struct aggregation *agg, enum aggr_mode 
 	key.node = kept[mode].node ? known(at->node) : 0;
 	key.socket = kept[mode].socket ? known(at->socket) : 0;
 	key.die = kept[mode].die ? known(at->die) : 0;
+	key.cluster = kept[mode].cluster ? known(at->cluster) : 0;
+	if (kept[mode].cache)
+		key.cache_level = agg->options.cache_level ? agg->options.cache_level : at->cache_level;
+	key.cache = kept[mode].cache ? at->cache : 0;
 	key.core = kept[mode].core ? known(at->core) : 0;
 	return key;
 }
@@ -59,7 +65,8 @@ static int compare_keys(const struct aggr_key *a, const struct aggr_key *b)
 {
 	const int pairs[][2] = {
 		{ a->rest, b->rest }, { (int)a->mode, (int)b->mode }, { a->node, b->node },
-		{ a->socket, b->socket }, { a->die, b->die }, { a->core, b->core },
+		{ a->socket, b->socket }, { a->die, b->die }, { a->cluster, b->cluster },
+		{ a->cache_level, b->cache_level }, { a->cache, b->cache }, { a->core, b->core },
 		{ a->cpu, b->cpu }, { a->thread, b->thread },
 	};
 
@@ -186,6 +193,9 @@ int keys_update(struct aggregation *agg, const struct target *target, struct str
 	if (needs_topology(agg) && !layout->has_topology) {
 		int rc = layout->backend->topology(layout->data, &layout->topology, err);
 
+		if (!rc && mode == AGGR_CACHE)
+			rc = layout->backend->caches(layout->data, &layout->topology,
+						     agg->options.cache_level, err);
 		if (rc)
 			return rc;
 		layout->has_topology = true;
@@ -230,6 +240,13 @@ size_t key_of_cell(const struct aggregation *agg, const struct event_row *row,
 	    counted->cpus->n == 0)
 		return layout->thread_keys[thread];
 	return 0;
+}
+
+size_t aggregation_core_key(const struct aggregation *agg, int cpu)
+{
+	size_t at = agg->layout->core_keys ? intset_index(&agg->layout->cpus, cpu) : SIZE_MAX;
+
+	return at == SIZE_MAX ? SIZE_MAX : agg->layout->core_keys[at];
 }
 
 size_t key_of_clock(const struct aggregation *agg)

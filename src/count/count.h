@@ -81,6 +81,8 @@ struct count_backend {
 	void (*read)(const void *data, reading_fn fn, void *to);
 	/* -errno with a sentence. */
 	int (*topology)(const void *data, struct topology *topology, struct str *err);
+	/* AGGR_CACHE: adds the caches of this level (0: the highest) to the topology; the same. */
+	int (*caches)(const void *data, struct topology *topology, int level, struct str *err);
 	/* Adds CPUs whose cells have stopped for good. */
 	void (*stopped_cpus)(const void *data, struct intset *cpus);
 	/* Why an open event never ran: heap text, or NULL where nothing is known beyond the times. */
@@ -97,6 +99,8 @@ enum aggr_mode {
 	AGGR_TOTAL, /* all in one */
 	AGGR_CPU, /* -A */
 	AGGR_CORE,
+	AGGR_CLUSTER,
+	AGGR_CACHE,
 	AGGR_DIE,
 	AGGR_SOCKET,
 	AGGR_NODE,
@@ -107,7 +111,7 @@ enum aggr_mode {
 struct aggr_key {
 	enum aggr_mode mode; /* percore: AGGR_CORE among those of AGGR_CPU */
 	bool rest; /* for what belongs to no CPU or thread; the only one of AGGR_TOTAL */
-	int node, socket, die, core, cpu;
+	int node, socket, die, cluster, cache_level, cache, core, cpu;
 	int thread; /* its tid; of a command, which has another each time: its number */
 	/* The thread and its name, for printing; no part of the key. */
 	pid_t tid;
@@ -184,6 +188,7 @@ struct count_clock {
 
 struct aggregation_options {
 	enum aggr_mode mode;
+	int cache_level; /* AGGR_CACHE; 0: the highest that a CPU has */
 	bool scale;
 	bool merge; /* PMUs of a kind share a row */
 	bool hybrid_merge; /* core types share a row */
@@ -245,6 +250,9 @@ void aggregation_read(struct aggregation *agg, const struct count_clock *since_s
 void aggregation_find_stopped(struct aggregation *agg);
 /* A run is over: its totals enter the sums over runs. */
 void aggregation_end_run(struct aggregation *agg);
+
+/* The key of the core that a CPU is in, where events are percore; SIZE_MAX: not one of theirs. */
+size_t aggregation_core_key(const struct aggregation *agg, int cpu);
 
 /* The parts of aggregation_read(), for readings that come from elsewhere. */
 void aggregation_begin_read(struct aggregation *agg);

@@ -85,6 +85,13 @@ static int read_topology(const void *data, struct topology *topology, struct str
 	return topology_read(topology, &set->kern->host, err);
 }
 
+static int read_caches(const void *data, struct topology *topology, int level, struct str *err)
+{
+	const struct counter_set *set = data;
+
+	return topology_read_caches(topology, level, &set->kern->host, err);
+}
+
 static void stopped_cpus(const void *data, struct intset *cpus)
 {
 	counters_stopped_cpus(data, cpus);
@@ -105,6 +112,7 @@ const struct count_backend count_backend_perf = {
 	.describe = describe,
 	.read = read_all,
 	.topology = read_topology,
+	.caches = read_caches,
 	.stopped_cpus = stopped_cpus,
 	.never_ran_reason = never_ran_reason,
 	.removed_reason = removed_reason,

@@ -176,7 +176,7 @@ int recorded_take(struct recorded_counts *counts, const struct events *events,
 
 /* ---- how it was added up ---- */
 
-enum { MODE_OTHER = -1 }; /* by cache, by cluster, or not said: in total */
+enum { MODE_OTHER = -1 }; /* by cluster, which no recording describes, or not said: in total */
 
 /*
  * perf numbers its modes anew whenever it adds one in the middle; the newest first. pstat writes those of
@@ -186,9 +186,9 @@ static const struct {
 	unsigned major, minor; /* from this release on */
 	int modes[10];
 } numberings[] = {
-	{ 6, 9, { AGGR_CPU, AGGR_TOTAL, AGGR_SOCKET, AGGR_DIE, MODE_OTHER, MODE_OTHER, AGGR_CORE,
+	{ 6, 9, { AGGR_CPU, AGGR_TOTAL, AGGR_SOCKET, AGGR_DIE, MODE_OTHER, AGGR_CACHE, AGGR_CORE,
 		  AGGR_THREAD, MODE_OTHER, AGGR_NODE } },
-	{ 6, 5, { AGGR_CPU, AGGR_TOTAL, AGGR_SOCKET, AGGR_DIE, MODE_OTHER, AGGR_CORE, AGGR_THREAD,
+	{ 6, 5, { AGGR_CPU, AGGR_TOTAL, AGGR_SOCKET, AGGR_DIE, AGGR_CACHE, AGGR_CORE, AGGR_THREAD,
 		  MODE_OTHER, AGGR_NODE, MODE_OTHER } },
 	{ 5, 3, { AGGR_CPU, AGGR_TOTAL, AGGR_SOCKET, AGGR_DIE, AGGR_CORE, AGGR_THREAD, MODE_OTHER,
 		  AGGR_NODE, MODE_OTHER, MODE_OTHER } },
@@ -356,7 +356,7 @@ static int make_topology(const void *data, struct topology *topology, struct str
 	topology->v = xcalloc(counts->cpus.n + 1, sizeof(*topology->v));
 	for (size_t i = 0; i < counts->cpus.n; i++) {
 		int cpu = counts->cpus.v[i];
-		struct topology_cpu at = { cpu, -1, -1, -1, node_of(info, cpu) };
+		struct topology_cpu at = { cpu, -1, -1, -1, node_of(info, cpu), -1, 0, -1 };
 
 		if ((size_t)cpu < info->cpus.n) {
 			at.core = (int)info->cpus.v[cpu].core;
@@ -366,6 +366,19 @@ static int make_topology(const void *data, struct topology *topology, struct str
 		topology->v[topology->n++] = at;
 	}
 	return 0;
+}
+
+static int add_caches(const void *data, struct topology *topology, int level, struct str *err)
+{
+	const struct recorded_counts *counts = data;
+	const struct info *info = counts->info;
+
+	for (size_t i = 0; i < topology->n; i++)
+		for (size_t k = 0; k < info->caches.n; k++)
+			if (info->caches.v[k].level <= INT_MAX && info->caches.v[k].cpus)
+				topology_cpu_take_cache(&topology->v[i], level, (int)info->caches.v[k].level,
+							info->caches.v[k].cpus);
+	return topology_check_caches(topology, level, err);
 }
 
 /* ---- the backend ---- */
@@ -424,5 +437,6 @@ const struct count_backend count_backend_recorded = {
 	.describe = describe,
 	.read = read_all,
 	.topology = make_topology,
+	.caches = add_caches,
 	.unread = "never read when this was recorded",
 };

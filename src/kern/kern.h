@@ -170,13 +170,23 @@ int cgroups_named(const char *list, const struct host_paths *host, struct str *n
 
 /* ---- topology.c: where a CPU sits; read only for the modes that print it ---- */
 struct topology_cpu {
-	int cpu, core, die, socket, node; /* -1: not known (then printed as 0, as perf does) */
+	int cpu, core, die, socket, node, cluster; /* -1: not known (then printed as 0, as perf does) */
+	int cache_level, cache; /* of topology_read_caches(); the lowest CPU names a cache; 0, -1: there is none */
 };
 struct topology {
 	struct topology_cpu *v; /* by cpu, ascending */
 	size_t n;
 };
 int topology_read(struct topology *topology, const struct host_paths *host, struct str *err);
+/*
+ * The cache of this level that each CPU uses, 0: that of its highest level. At a level with two caches, of data and of
+ * instructions, the first that sysfs has. -ENOENT with a sentence: no CPU has one.
+ */
+int topology_read_caches(struct topology *topology, int level, const struct host_paths *host, struct str *err);
+/* The CPUs that share a cache, from a list such as "0-3,8": is `cpu` one of them? Then the cache is the CPU's. */
+void topology_cpu_take_cache(struct topology_cpu *at, int wanted, int level, const char *shared_cpus);
+/* 0, or -ENOENT with a sentence where no CPU has a cache of this level (0: of any). */
+int topology_check_caches(const struct topology *topology, int wanted, struct str *err);
 const struct topology_cpu *topology_find(const struct topology *topology, int cpu); /* NULL: not online */
 void topology_release(struct topology *topology);
 

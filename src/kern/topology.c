@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The place of each online CPU: core, die, socket, node. Read from sysfs, once, and only for the
+ * The place of each online CPU: core, cluster, die, socket, node, cache. Read from sysfs, once, and only for the
  * modes that print it. A file that is missing (old kernels have no die_id, small machines no nodes)
  * leaves -1.
  *
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { CPU_MAX = 1 << 16, NODE_MAX = 1 << 16 };
+enum { CPU_MAX = 1 << 16, NODE_MAX = 1 << 16, CACHE_INDEX_MAX = 16 };
 
 /*
  * "cpu12 ..." in stat(5) of procfs, a line for each CPU that is online; "cpu ..." is their sum. Better than
@@ -93,6 +93,7 @@ static const struct place_field {
 	{ "core_id", offsetof(struct topology_cpu, core) },
 	{ "die_id", offsetof(struct topology_cpu, die) },
 	{ "physical_package_id", offsetof(struct topology_cpu, socket) },
+	{ "cluster_id", offsetof(struct topology_cpu, cluster) },
 };
 
 static void place_read(struct topology_cpu *place, const char *sysfs)
@@ -163,13 +164,64 @@ int topology_read(struct topology *topology, const struct host_paths *host, stru
 		topology->v = xcalloc(cpus.n, sizeof(*topology->v));
 		topology->n = cpus.n;
 		for (size_t i = 0; i < cpus.n; i++) {
-			topology->v[i] = (struct topology_cpu){ cpus.v[i], -1, -1, -1, -1 };
+			topology->v[i] = (struct topology_cpu){ cpus.v[i], -1, -1, -1, -1, -1, 0, -1 };
 			place_read(&topology->v[i], host->sysfs);
 		}
 		nodes_read(topology, host->sysfs);
 	}
 	intset_release(&cpus);
 	return rc;
+}
+
+void topology_cpu_take_cache(struct topology_cpu *at, int wanted, int level, const char *shared_cpus)
+{
+	struct intset cpus = INTSET_INIT;
+	struct str ignored = STR_INIT;
+	bool better = wanted ? level == wanted && at->cache < 0 : level > at->cache_level;
+
+	if (better && !intset_parse(&cpus, shared_cpus, CPU_MAX, &ignored) && intset_has(&cpus, at->cpu)) {
+		at->cache_level = level;
+		at->cache = cpus.v[0];
+	}
+	intset_release(&cpus);
+	str_release(&ignored);
+}
+
+int topology_check_caches(const struct topology *topology, int wanted, struct str *err)
+{
+	for (size_t i = 0; i < topology->n; i++)
+		if (topology->v[i].cache >= 0)
+			return 0;
+	if (wanted)
+		return fail(err, -ENOENT, "L%d: no CPU has a cache of this level", wanted);
+	return fail(err, -ENOENT, "caches: which CPUs share them is not known here");
+}
+
+static void caches_of_cpu(struct topology_cpu *at, int wanted, const char *sysfs)
+{
+	struct str text = STR_INIT;
+	long level = 1;
+
+	for (int index = 0; index < CACHE_INDEX_MAX && level > 0; index++) {
+		char *folder = xasprintf("%s/devices/system/cpu/cpu%d/cache/index%d", sysfs, at->cpu, index);
+		char *file = xasprintf("%s/level", folder), *cpus = xasprintf("%s/shared_cpu_list", folder);
+
+		if (read_line_file(file, &text) || parse_int(text.s, 1, INT_MAX, &level))
+			level = 0;
+		if (level && !read_line_file(cpus, &text))
+			topology_cpu_take_cache(at, wanted, (int)level, text.s);
+		free(folder);
+		free(file);
+		free(cpus);
+	}
+	str_release(&text);
+}
+
+int topology_read_caches(struct topology *topology, int level, const struct host_paths *host, struct str *err)
+{
+	for (size_t i = 0; i < topology->n; i++)
+		caches_of_cpu(&topology->v[i], level, host->sysfs);
+	return topology_check_caches(topology, level, err);
 }
 
 const struct topology_cpu *topology_find(const struct topology *topology, int cpu)

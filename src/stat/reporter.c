@@ -40,9 +40,28 @@ static bool needs_pmu_name(const struct reporter *r, size_t row)
 	return false;
 }
 
+/* cpu_core/cycles/u -> cycles:u, cpu_core/cycles,period=5/u -> cycles/period=5/u: the row is of all types of cores. */
+static char *name_on_all_types(const struct counted_event *first)
+{
+	size_t pmu_len = strlen(first->event->pmu_name);
+	const char *name = first->name + pmu_len + 1;
+	size_t len = strncmp(first->name, first->event->pmu_name, pmu_len) || first->name[pmu_len] != '/' ?
+			     0 : strcspn(name, ",/");
+
+	if (!len || !name[len])
+		return xstrdup(first->name);
+	if (name[len] == ',')
+		return xasprintf("%.*s/%s", (int)len, name, name + len + 1);
+	return xasprintf("%.*s%s%s", (int)len, name, name[len + 1] && name[len + 1] != ':' ? ":" : "",
+			 name + len + 1);
+}
+
 static char *name_of_row(const struct reporter *r, size_t row)
 {
 	const struct counted_event *first = first_of(r, row);
+
+	if (first->event->expansion == EXPANSION_CORE_TYPES && r->counts->rows[row].n_events > 1)
+		return name_on_all_types(first);
 
 	if (!needs_pmu_name(r, row))
 		return xstrdup(first->name);
@@ -68,6 +87,12 @@ static char *name_of_key(const struct aggr_key *key)
 		break;
 	case AGGR_CORE:
 		str_addf(&name, "S%d-D%d-C%d", key->socket, key->die, key->core);
+		break;
+	case AGGR_CLUSTER:
+		str_addf(&name, "S%d-D%d-CLS%d", key->socket, key->die, key->cluster);
+		break;
+	case AGGR_CACHE:
+		str_addf(&name, "S%d-D%d-L%d-ID%d", key->socket, key->die, key->cache_level, key->cache);
 		break;
 	case AGGR_DIE:
 		str_addf(&name, "S%d-D%d", key->socket, key->die);
@@ -391,10 +416,32 @@ static int compare_by_value(const void *a, const void *b, void *data)
 	return (x > y) - (x < y);
 }
 
+/* Adds a percore event's sum of a core once for each CPU of it, as perf's --percore-show-thread does. */
+static void add_event_of_cores(struct reporter *r, size_t event_row, double elapsed_s)
+{
+	for (size_t i = 0; i < r->counts->n_keys; i++) {
+		const struct aggr_key *cpu = &r->counts->keys[r->counts->key_order[i]];
+		size_t n = r->rows.n, core = SIZE_MAX;
+
+		if (cpu->mode == AGGR_CPU && !cpu->rest)
+			core = aggregation_core_key(r->counts, cpu->cpu);
+		if (core != SIZE_MAX)
+			add_row(r, core, event_row, elapsed_s);
+		if (r->rows.n == n)
+			continue;
+		r->rows.v[n].aggr = AGGR_CPU;
+		r->rows.v[n].key = r->key_names[r->counts->key_order[i]];
+	}
+}
+
 static void add_event(struct reporter *r, size_t event_row, double elapsed_s)
 {
 	size_t *order = r->rows.order;
 
+	if (r->plan->percore_on_cpus && r->counts->rows[event_row].by_core) {
+		add_event_of_cores(r, event_row, elapsed_s);
+		return;
+	}
 	memcpy(order, r->counts->key_order, r->counts->n_keys * sizeof(*order));
 	if (r->plan->aggr == AGGR_THREAD)
 		qsort_r(order, r->counts->n_keys, sizeof(*order), compare_by_value,
@@ -405,7 +452,7 @@ static void add_event(struct reporter *r, size_t event_row, double elapsed_s)
 
 static bool is_key_by_key(enum aggr_mode mode)
 {
-	return mode == AGGR_CORE || mode == AGGR_DIE || mode == AGGR_SOCKET || mode == AGGR_NODE;
+	return mode >= AGGR_CORE && mode <= AGGR_NODE;
 }
 
 static void add_rows(struct reporter *r, double elapsed_s)
@@ -581,6 +628,7 @@ struct reporter *reporter_new(const struct stat_plan *plan, struct str *err)
 		.scale = plan->scale,
 		.merge = plan->merge,
 		.hybrid_merge = plan->hybrid_merge,
+		.cache_level = plan->cache_level,
 		.keep_runs = plan->repeat > 1,
 	};
 	struct reporter *r;

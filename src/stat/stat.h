@@ -220,6 +220,8 @@ struct stat_plan {
 	size_t n_metrics;
 	/* how */
 	enum aggr_mode aggr;
+	bool percore_on_cpus; /* --percore-show-thread */
+	int cache_level; /* --per-cache=Ln; 0: the highest that a CPU has */
 	bool scale; /* --scale (default) */
 	bool merge; /* false: --no-merge */
 	bool hybrid_merge;

@@ -84,7 +84,8 @@ test_wrong_words()
 	has "suggests" '^  did you mean pstat stat\? to count a program: pstat -- sta$' "$err"
 	fails_with 129 '^pstat: --outptu: there is no such option' "$PSTAT" stat --outptu x true
 	has "suggests" 'did you mean --output' "$err"
-	fails_with 129 '^pstat: --per: this could be --per-core, ' "$PSTAT" stat --per true
+	fails_with 129 '^pstat: --per: this could be --percore-show-thread, --per-core, ' \
+		"$PSTAT" stat --per true
 	fails_with 129 "^pstat: --interval-print: 'abc' is not a number \(1 to [0-9]+ ms\)" \
 		"$PSTAT" stat -I abc true
 	fails_with 129 "^pstat: --timeout: '9' is out of range" "$PSTAT" stat --timeout 9 true
@@ -245,6 +246,10 @@ test_contradictions()
 	fails_with 129 '--all-user and --all-kernel' "$PSTAT" stat --all-user --all-kernel true
 	fails_with 129 'one way to add up' "$PSTAT" stat -a -A --per-core true
 	fails_with 129 'they need -a or -C' "$PSTAT" stat -A true
+	fails_with 129 'they need -a or -C' "$PSTAT" stat --per-cache true
+	fails_with 129 "^pstat: --per-cache: 'L10' is none of L1 to L9$" "$PSTAT" stat -a --per-cache=L10 true
+	fails_with 129 '--percore-show-thread: .* -A' "$PSTAT" stat -a --percore-show-thread true
+	fails_with 129 "this machine has no unit 'nothing'" "$PSTAT" stat --cputype nothing true
 	fails_with 129 'they need -a or -C' "$PSTAT" stat --per-socket -p 1 true
 	fails_with 129 '--per-thread: it needs' "$PSTAT" stat --per-thread true
 	fails_with 129 '--cgroup and --for-each-cgroup' "$PSTAT" stat -e cs -G a --for-each-cgroup b true

@@ -72,6 +72,11 @@ test_cpus()
 		recorded "$by" -a $by -e context-switches sleep 0.01
 	done
 	recorded "one CPU" -C 0 -e context-switches sleep 0.01
+	[ -e /sys/devices/system/cpu/cpu0/cache/index2/shared_cpu_list ] || return 0
+	for by in --per-cache --per-cache=L2; do
+		run "$PSTAT" stat record -x '|' -a $by -e context-switches sleep 0.01
+		same "added up later: $by" "$err" "$(report "$PSTAT" perf.data $by)"
+	done
 }
 
 test_threads()

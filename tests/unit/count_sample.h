@@ -142,7 +142,10 @@ static inline void world_unsupported(struct world *w, size_t index)
 	w->counters[index].cpus.n = 0;
 }
 
-/* Two sockets of two cores; each core has two threads: CPUs n and n + 4. One node per socket. */
+/*
+ * Two sockets of two cores; each core has two threads: CPUs n and n + 4. One node per socket. Clusters 5 and 6 are
+ * of even and odd CPUs; the CPUs below 6 have an L3 in common with their socket, the others none.
+ */
 static inline void world_topology(struct world *w)
 {
 	struct topology topology = { .v = xcalloc(8, sizeof(*topology.v)), .n = 8 };
@@ -152,6 +155,9 @@ static inline void world_topology(struct world *w)
 						      .core = cpu % 2,
 						      .die = -1,
 						      .socket = cpu % 4 / 2,
+						      .cluster = 5 + cpu % 2,
+						      .cache_level = cpu < 6 ? 3 : 0,
+						      .cache = cpu < 6 ? cpu % 4 / 2 * 2 : -1,
 						      .node = cpu % 4 / 2 };
 	w->topology = topology;
 }
@@ -182,6 +188,13 @@ static int world_find_topology(const void *data, struct topology *topology, stru
 	return 0;
 }
 
+/* They come with the topology. */
+static int world_find_caches(const void *data, struct topology *topology, int level, struct str *err)
+{
+	(void)data, (void)level;
+	return topology_check_caches(topology, level, err);
+}
+
 static void world_stopped_cpus(const void *data, struct intset *cpus)
 {
 	const struct world *w = data;
@@ -202,6 +215,7 @@ static const struct count_backend world_backend = {
 	.describe = world_describe,
 	.read = world_read_nothing,
 	.topology = world_find_topology,
+	.caches = world_find_caches,
 	.stopped_cpus = world_stopped_cpus,
 	.never_ran_reason = world_never_ran_reason,
 	.unread = "never read",

@@ -29,6 +29,7 @@ static void test_places(void **state)
 		AT(plain_row("cs", 7), AGGR_CORE, "S0-D0-C1", 2),
 		AT(plain_row("cs", 7), AGGR_DIE, "S0-D0", 2),
 		AT(plain_row("cs", 7), AGGR_SOCKET, "S0", 4),
+		AT(plain_row("cs", 7), AGGR_CACHE, "S0-D0-L3-ID0", 4),
 		AT(plain_row("cs", 7), AGGR_NODE, "N1", 4),
 		AT(plain_row("cs", 7), AGGR_THREAD, "memfd:sealed-91-2988", 1),
 	};
@@ -40,6 +41,7 @@ static void test_places(void **state)
 		      "S0-D0-C1,2,7,,cs,1000000,100.00,,\n"
 		      "S0-D0,2,7,,cs,1000000,100.00,,\n"
 		      "S0,4,7,,cs,1000000,100.00,,\n"
+		      "S0-D0-L3-ID0,4,7,,cs,1000000,100.00,,\n"
 		      "N1,4,7,,cs,1000000,100.00,,\n"
 		      "memfd:sealed-91-2988,7,,cs,1000000,100.00,,\n");
 }

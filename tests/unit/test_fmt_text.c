@@ -115,6 +115,10 @@ static void test_interval_headings(void **state)
 		       "#           time CPU                    counts unit events\n");
 	expect_heading(AGGR_CORE, true, 0,
 		       "#           time core            cpus             counts unit events\n");
+	expect_heading(AGGR_CLUSTER, true, 0,
+		       "#           time cluster              cpus             counts unit events\n");
+	expect_heading(AGGR_CACHE, true, 0,
+		       "#           time cache                  cpus             counts unit events\n");
 	expect_heading(AGGR_DIE, true, 0,
 		       "#           time die          cpus             counts unit events\n");
 	expect_heading(AGGR_SOCKET, true, 0,

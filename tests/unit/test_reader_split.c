@@ -15,8 +15,13 @@
 
 /* Two threads a core; CPU 6 is offline. Cores 0 and 1 are there in both packages, and in both dies of the first. */
 static struct topology_cpu places[] = {
-	{ 0, 0, 0, 0, 0 }, { 1, 0, 0, 0, 0 }, { 2, 0, 1, 0, 1 }, { 3, 1, 1, 0, 1 },
-	{ 4, 0, 0, 1, 2 }, { 5, 1, 0, 1, 2 }, { 7, 0, 0, 1, 2 },
+	{ .cpu = 0, .core = 0, .die = 0, .socket = 0, .node = 0 },
+	{ .cpu = 1, .core = 0, .die = 0, .socket = 0, .node = 0 },
+	{ .cpu = 2, .core = 0, .die = 1, .socket = 0, .node = 1 },
+	{ .cpu = 3, .core = 1, .die = 1, .socket = 0, .node = 1 },
+	{ .cpu = 4, .core = 0, .die = 0, .socket = 1, .node = 2 },
+	{ .cpu = 5, .core = 1, .die = 0, .socket = 1, .node = 2 },
+	{ .cpu = 7, .core = 0, .die = 0, .socket = 1, .node = 2 },
 };
 static const struct topology topology = { places, sizeof(places) / sizeof(places[0]) };
 

@@ -312,7 +312,8 @@ static void test_modes(void **state)
 		{ 6, "6.8", AGGR_THREAD },      { 7, "6.10.0", AGGR_THREAD },
 		{ 6, "7.0", AGGR_CORE },        { 9, "6.9", AGGR_NODE },
 		{ 3, "5.2", AGGR_CORE },        { 4, "4.19", AGGR_THREAD },
-		{ 5, "6.9", AGGR_TOTAL },       { UINT64_MAX, "6.1", AGGR_TOTAL },
+		{ 5, "6.9", AGGR_CACHE },     { 4, "7.2", AGGR_TOTAL },
+		{ 4, "6.5", AGGR_CACHE },     { 8, "7.2", AGGR_TOTAL },       { UINT64_MAX, "6.1", AGGR_TOTAL },
 	};
 	struct fixture *f = *state;
 

@@ -61,6 +61,29 @@ static void test_core(void **state)
 		      "S1-D0-C1 cs 30; S1-D0-C1 task-clock 30000");
 }
 
+static void test_cluster(void **state)
+{
+	(void)state;
+	expect_8_cpus(AGGR_CLUSTER, 2,
+		      "S0-D0-CLS5 cs 24; S0-D0-CLS5 task-clock 24000; S0-D0-CLS6 cs 26; "
+		      "S0-D0-CLS6 task-clock 26000; S1-D0-CLS5 cs 28; S1-D0-CLS5 task-clock 28000; "
+		      "S1-D0-CLS6 cs 30; S1-D0-CLS6 task-clock 30000");
+}
+
+/* CPUs without such a cache have a row of their own: they are not in cache 0. */
+static void test_cache(void **state)
+{
+	struct world w;
+
+	(void)state;
+	start_8_cpus(&w, AGGR_CACHE);
+	expect_rows(world_report(&w, REPORT_FINAL),
+		    "S0-D0-L3-ID0 cs 50; S0-D0-L3-ID0 task-clock 50000; S1-D0-L0-ID-1 cs 33; "
+		    "S1-D0-L0-ID-1 task-clock 33000; S1-D0-L3-ID2 cs 25; S1-D0-L3-ID2 task-clock 25000");
+	assert_int_equal(row_of(&w.reporter->report, "S0-D0-L3-ID0", "cs")->n_folded, 4);
+	world_release(&w);
+}
+
 static void test_die(void **state)
 {
 	(void)state;
@@ -295,6 +318,28 @@ static void test_clock_is_at_the_first_place(void **state)
 	world_release(&w);
 }
 
+/* Each CPU of a core has the core's sum. */
+static void test_percore_on_cpus(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, AGGR_CPU, TARGET_CPUS, "0,2,4");
+	w.plan.percore_on_cpus = true;
+	world_cycles(&w)->terms.percore = TERM_ON;
+	world_cs(&w);
+	world_start(&w);
+	world_read(&w, 1, 1);
+	for (int cpu = 0; cpu < 5; cpu += 2) {
+		feed(&w, 0, cpu, 0, 10 + (uint64_t)cpu, 100, 100);
+		feed(&w, 1, cpu, 0, (uint64_t)cpu, 100, 100);
+	}
+	expect_rows(world_report(&w, REPORT_FINAL),
+		    "CPU0 cycles 24; CPU2 cycles 12; CPU4 cycles 24; CPU0 cs 0; CPU2 cs 2; CPU4 cs 4");
+	assert_int_equal(w.reporter->report.rows[0].aggr, AGGR_CPU);
+	world_release(&w);
+}
+
 /* percore: with -A its rows are cores, the other events' are CPUs. */
 static void test_percore(void **state)
 {
@@ -405,6 +450,9 @@ int main(void)
 		cmocka_unit_test(test_topology_is_read_when_needed),
 		cmocka_unit_test(test_clock_is_at_the_first_place),
 		cmocka_unit_test(test_percore),
+		cmocka_unit_test(test_percore_on_cpus),
+		cmocka_unit_test(test_cluster),
+		cmocka_unit_test(test_cache),
 		cmocka_unit_test(test_scales),
 		cmocka_unit_test(test_report_head),
 		cmocka_unit_test(test_cpu_rows_without_cpus),
