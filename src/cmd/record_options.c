@@ -57,15 +57,44 @@ int take_off_cpu_least(void *target, const char *argument, struct str *err)
 	return 0;
 }
 
+/* "10-20,30-40": the first number is a delay, the others are what follows it. */
+static int take_windows(struct record_plan *plan, const char *argument, struct str *err)
+{
+	char *copy = xstrdup(argument), *rest = copy, *word;
+	long from, to = 0;
+	int rc = 0;
+
+	free(plan->windows_ms);
+	plan->windows_ms = xcalloc(strlen(argument) + 1, sizeof(*plan->windows_ms));
+	while (!rc && (word = strsep(&rest, ",")) != NULL) {
+		char *end = strchr(word, '-');
+
+		if (end)
+			*end++ = '\0';
+		if (!end || parse_int(word, to + 1, INT_MAX, &from) || parse_int(end, from + 1, INT_MAX, &to)) {
+			rc = fail(err, -EINVAL, "--delay: '%s' is no list of spans of ms, such as 10-20,30-40, in "
+				  "ascending order from 1 on", argument);
+			break;
+		}
+		if (plan->n_windows_ms)
+			plan->windows_ms[plan->n_windows_ms++] = (uint64_t)from;
+		else
+			plan->delay_ms = from;
+		plan->windows_ms[plan->n_windows_ms++] = (uint64_t)to;
+	}
+	free(copy);
+	return rc;
+}
+
 static int take_start_delay(void *target, const char *argument, struct str *err)
 {
 	struct recording_words *words = target;
 
+	words->plan.n_windows_ms = 0;
 	if (!parse_int(argument, -1, INT_MAX, &words->plan.delay_ms))
 		return 0;
 	if (*argument && strchr(argument + 1, '-'))
-		return fail(err, -ENOTSUP, "--delay: spans such as '%s' are not recorded one by one; --control enables "
-			    "and disables while it runs", argument);
+		return take_windows(&words->plan, argument, err);
 	return fail(err, -EINVAL, "--delay: '%s' is not a number of ms from -1 to %d", argument, INT_MAX);
 }
 
@@ -421,6 +450,10 @@ const struct option_row record_options[] = {
 	  .value = VALUE_ONE_OF, .call = take_call_graph },
 	{ OPTION_UNSIGNED, 0, "max-stack", "n", "keep at most n frames of a callchain", SAMPLING(max_stack),
 	  LIMITS(1, UINT16_MAX, NULL) },
+	{ OPTION_FLAG, 0, "user-callchains", NULL, "take the user mode's part of callchains alone",
+	  SAMPLING(user_chains) },
+	{ OPTION_FLAG, 0, "kernel-callchains", NULL, "take the kernel's part of callchains alone",
+	  SAMPLING(kernel_chains) },
 	{ OPTION_FLAG, 'b', "branch-any", NULL, "record taken branches", FIELD(branches) },
 	{ OPTION_CALL, 'j', "branch-filter", "list", "take branches of these kinds: any_call,u",
 	  .value = VALUE_BRANCHES, .call = take_branch_filter },
@@ -434,6 +467,7 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 0, "code-page-size", NULL, "record page sizes of code addresses",
 	  SAMPLING(code_page_size) },
 	{ OPTION_FLAG, 'W', "weight", NULL, "record weights (the cost of an access)", SAMPLING(weight) },
+	{ OPTION_FLAG, 0, "transaction", NULL, "record flags of hardware transactions", SAMPLING(transaction) },
 	{ OPTION_FLAG, 'R', "raw-samples", NULL, "record raw data (tracepoints: always)", SAMPLING(raw) },
 	{ OPTION_CALL, 0, "user-regs", "list", "record these registers of user mode", .value = VALUE_REGISTERS,
 	  .call = take_user_regs },
@@ -483,7 +517,7 @@ const struct option_row record_options[] = {
 	  PLAN(no_cache) },
 
 	{ .kind = OPTION_GROUP, .help = "How long" },
-	{ OPTION_CALL, 'D', "delay", "ms", "start sampling after n ms; -1: by --control",
+	{ OPTION_CALL, 'D', "delay", "ms", "start after n ms, or sample 10-20,30-40; -1: by --control",
 	  .call = take_start_delay },
 	{ OPTION_TEXT, 0, "control", "fd:n[,n] | fifo:path[,path]",
 	  "read commands such as enable, write acks", FIELD(control),
@@ -518,6 +552,9 @@ const struct option_row record_options[] = {
 	  .argument_optional = true, .value = VALUE_ONE_OF, .call = take_threads },
 	{ OPTION_CALL, 0, "affinity", "cpu|node|sys", "with --threads: bind each to the CPUs it reads",
 	  .argument_optional = true, .value = VALUE_ONE_OF, .call = take_affinity },
+
+	{ OPTION_NUMBER, 'r', "realtime", "priority", "read with this priority of SCHED_FIFO",
+	  PLAN(realtime_priority), LIMITS(1, 99, NULL) },
 
 	{ .kind = OPTION_GROUP, .help = "How to print" },
 	{ OPTION_FLAG, 0, "dry-run", NULL, "open all events, but record nothing", PLAN(dry_run) },
@@ -555,19 +592,12 @@ const struct option_row record_options[] = {
 	{ OPTION_REFUSED, 0, "group", NULL, .help = "groups are written with braces", .instead = "-e '{a,b}'" },
 	{ OPTION_REFUSED, 0, "kcore", NULL,
 	  .help = "a recording is one file", .instead = "pstat buildid-cache --kcore /proc/kcore" },
-	{ OPTION_REFUSED, 0, "kernel-callchains", NULL,
-	  .help = "callchains have both sides", .instead = "-e EVENT:k samples the kernel alone" },
-	{ OPTION_REFUSED, 0, "user-callchains", NULL,
-	  .help = "callchains have both sides", .instead = "-e EVENT:u samples user mode alone" },
-	{ OPTION_REFUSED, 'r', "realtime", "priority",
-	  .help = "the command would get the priority too", .instead = "chrt -f PRIORITY pstat record -a" },
 	{ OPTION_REFUSED, 0, "setup-filter", "pin|unpin",
 	  .help = "there are no filters in BPF", .instead = "--filter, for tracepoints",
 	  .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "switch-output-event", "event",
 	  .help = "an event does not start a new file",
 	  .instead = "--switch-output=signal, a size or a time; or --control" },
-	{ OPTION_REFUSED, 0, "transaction", NULL, .help = "flags of hardware transactions are not recorded" },
 	{ .kind = OPTION_END },
 };
 
@@ -596,6 +626,7 @@ void recording_words_release(struct recording_words *words)
 {
 	event_words_release(&words->what);
 	reader_masks_release(&words->plan.reader_masks);
+	free(words->plan.windows_ms);
 }
 
 /* ---- what is said ---- */

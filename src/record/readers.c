@@ -217,7 +217,7 @@ int readers_plan(struct readers *readers, struct ring_set *rings, const struct r
 			plan->readers != READERS_MASKS;
 	int rc = by_place ? topology_read(&topology, &plan->kern->host, err) : 0;
 
-	*readers = (struct readers){ .rings = rings };
+	*readers = (struct readers){ .rings = rings, .realtime_priority = (int)plan->realtime_priority };
 	pthread_mutex_init(&readers->lock, NULL);
 	pthread_cond_init(&readers->drained, NULL);
 	if (!rc)
@@ -244,7 +244,12 @@ static int start(struct readers *readers, struct reader_thread *reader, struct b
 	if (code)
 		return fail(err, -code, "cannot start a reader: %s", strerror(code));
 	reader->started = true;
-	return 0;
+	/* The priority of readers is not for those who unwind and write, nor for the command. */
+	if (readers->realtime_priority)
+		code = pthread_setschedparam(reader->thread, SCHED_FIFO,
+					     &(struct sched_param){ .sched_priority = readers->realtime_priority });
+	return code ? fail(err, -code, "--realtime: cannot read with SCHED_FIFO and priority %d: %s",
+			   readers->realtime_priority, strerror(code)) : 0;
 }
 
 int readers_start(struct readers *readers, struct buffers *buffers, const struct events *events,

@@ -15,6 +15,7 @@ struct readers {
 	struct reader_thread *v;
 	size_t n;
 	struct ring_set *rings; /* borrowed */
+	int realtime_priority; /* of SCHED_FIFO; 0: none */
 	pthread_mutex_t lock;
 	pthread_cond_t drained;
 	uint64_t asked; /* how often they were asked to drain; under the lock */

@@ -39,11 +39,13 @@ struct sampling {
 	uint32_t stack_dump_bytes; /* dwarf: multiple of 8, at most 65528; 0: the default */
 	bool stacks_raw; /* dwarf: the file has the copies of stacks; else they are unwound while recording */
 	uint32_t max_stack; /* 0: the kernel's own limit */
+	bool user_chains, kernel_chains; /* --user-callchains, --kernel-callchains: callchains of this side alone */
 	bool addr; /* -d */
 	bool data_src; /* --sample-mem-info */
 	bool data_maps; /* --data-mmap */
 	bool no_bpf_events; /* --no-bpf-event */
 	bool weight; /* -W */
+	bool transaction; /* --transaction */
 	bool phys_addr; /* --phys-data */
 	bool data_page_size, code_page_size;
 	bool period_field; /* -P; part of every sample anyway */
@@ -208,6 +210,7 @@ struct record_plan {
 	uint64_t ring_bytes; /* -m; 0: the default */
 	enum reader_split readers; /* --threads */
 	struct reader_masks reader_masks; /* READERS_MASKS; whoever fills the plan releases them */
+	long realtime_priority; /* -r: SCHED_FIFO, for the readers; 0: none */
 	bool affinity; /* --affinity: readers run where their rings are */
 	uint64_t buffer_bytes; /* --buffer-size; 0: the default */
 	/* the file */
@@ -227,6 +230,12 @@ struct record_plan {
 	unsigned switch_max_files; /* --switch-max-files; 0: all are kept */
 	/* how long */
 	long delay_ms; /* -D; -1: start disabled */
+	/*
+	 * -D 10-20,30-40: ms from the start, when sampling ends that delay_ms began, begins again, ends, and so on;
+	 * the recording ends with the last of them. NULL: there are none.
+	 */
+	uint64_t *windows_ms;
+	size_t n_windows_ms;
 	uint64_t duration_ns; /* --duration: from when the delay is over; 0: no limit */
 	int control_fd, ack_fd; /* -1: none */
 	int end_fd; /* the recording ends when this can be read; -1: none */

@@ -217,6 +217,29 @@ static void pace_hold_poll(struct recording *rec, uint64_t now)
 	ticker_start(&rec->drain, now, rec->hold_poll_ns < NS_PER_S ? rec->hold_poll_ns : 0);
 }
 
+/* When the next span of -D ends or begins. The first begins with the recording, when its delay is over. */
+static uint64_t next_window_ns(const struct recording *rec)
+{
+	const struct record_plan *plan = rec->plan;
+
+	if (rec->windows_passed == plan->n_windows_ms || rec->delay_until_ns != NEVER_NS)
+		return NEVER_NS;
+	return rec->start_of_delay_ns + plan->windows_ms[rec->windows_passed] * NS_PER_MS;
+}
+
+static int pass_window(struct recording *rec)
+{
+	bool begins = rec->windows_passed % 2;
+	int rc = begins ? interrupt_waits(rec) : 0;
+
+	if (rc)
+		return rc;
+	rc = begins ? recording_enable(rec) : recording_disable(rec);
+	rec->windows_passed++;
+	rec->told_to_end |= rec->windows_passed == rec->plan->n_windows_ms;
+	return rc ? fail(rec->err, rc, "--delay: the events cannot be switched on and off: %s", strerror(-rc)) : 0;
+}
+
 static int do_what_is_due(struct recording *rec)
 {
 	struct run_stop *stop = rec->plan->stop;
@@ -225,6 +248,8 @@ static int do_what_is_due(struct recording *rec)
 
 	if (now >= rec->delay_until_ns)
 		rc = recording_begin(rec);
+	else if (now >= next_window_ns(rec))
+		rc = pass_window(rec);
 	if (!rc && stop->snapshot) {
 		stop->snapshot = 0;
 		rc = do_snapshot(rec);
@@ -254,6 +279,8 @@ static uint64_t next_due_ns(struct recording *rec)
 		next = rec->drain.next_ns;
 	if (rec->removal_look_ns < next)
 		next = rec->removal_look_ns;
+	if (next_window_ns(rec) < next)
+		next = next_window_ns(rec);
 	return switch_ns < next ? switch_ns : next;
 }
 

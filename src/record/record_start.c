@@ -628,8 +628,9 @@ static int open_and_begin(struct recording *rec)
 	struct buildid_set *build_ids = begin_build_ids(rec->plan);
 	int rc;
 
+	rec->start_of_delay_ns = now_ns();
 	if (rec->plan->delay_ms > 0)
-		rec->delay_until_ns = now_ns() + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
+		rec->delay_until_ns = rec->start_of_delay_ns + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
 	rc = pipeline_open(&rec->pipeline, rec->plan, &rec->rings, &rec->events, rec->err);
 	if (!rc)
 		rc = open_unwinding(rec);

@@ -46,13 +46,15 @@ struct recording {
 	struct control control;
 	uint64_t start_ns; /* sampling began; NEVER_NS: not yet */
 	uint64_t delay_until_ns;
+	uint64_t start_of_delay_ns; /* what -D counts from */
+	size_t windows_passed; /* of plan.windows_ms */
 	uint64_t removal_look_ns; /* when removal_look() is due */
 	struct ticker second; /* flush and progress; of another time where the plan says so */
 	struct ticker drain; /* plan.drain_every_ns; else when a mapped file may be waiting to be held */
 	uint64_t hold_poll_ns; /* from one look for mapped files to the next */
 	size_t hold_poll_files; /* that were known at the last one */
 	size_t end_slot; /* of the watch: plan.end_fd */
-	bool told_to_end; /* by --control */
+	bool told_to_end; /* by --control, or the last span of -D is over */
 	bool child_told; /* it was running when the recording ended, and was sent a signal */
 	int rc; /* of the first failure while recording */
 };

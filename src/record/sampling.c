@@ -49,6 +49,16 @@ static bool stack_too_large(const struct sampling *s)
 	return s->stack_dump_bytes > STACK_DUMP_BYTES_MAX;
 }
 
+static bool two_sides(const struct sampling *s)
+{
+	return s->user_chains && s->kernel_chains;
+}
+
+static bool copied_and_left_out(const struct sampling *s)
+{
+	return s->kernel_chains && s->callchain == CALLCHAIN_DWARF;
+}
+
 static bool late_overwrite(const struct sampling *s)
 {
 	return s->overwrite && s->time_off;
@@ -77,6 +87,8 @@ static const struct clash {
 	{ period_and_freq, "-c and -F: give a period or a frequency, not both" },
 	{ user_and_kernel, "--all-user and --all-kernel: nothing would be left to sample" },
 	{ lbr_and_branches, "--call-graph lbr with -b or -j: both need the branch records" },
+	{ two_sides, "--user-callchains and --kernel-callchains: nothing would be left of callchains" },
+	{ copied_and_left_out, "--kernel-callchains with --call-graph dwarf: what dwarf adds is the user's side" },
 	{ stack_too_large, "--call-graph dwarf: at most 65528 bytes of stack fit in a sample" },
 	{ late_overwrite, "--overwrite with --no-timestamp: a snapshot is put in order by time" },
 	{ off_cpu_overwrite, "--off-cpu with --overwrite: half of a wait would be overwritten" },
@@ -199,6 +211,7 @@ static const struct field_option {
 	{ OPTION(addr), PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC },
 	{ OPTION(data_src), PERF_SAMPLE_DATA_SRC },
 	{ OPTION(weight), DATA_SAMPLE_WEIGHT_STRUCT },
+	{ OPTION(transaction), PERF_SAMPLE_TRANSACTION },
 	{ OPTION(phys_addr), PERF_SAMPLE_PHYS_ADDR },
 	{ OPTION(data_page_size), PERF_SAMPLE_DATA_PAGE_SIZE },
 	{ OPTION(code_page_size), PERF_SAMPLE_CODE_PAGE_SIZE },
@@ -294,6 +307,8 @@ static int set_callchain(const struct sampling_pass *p, struct event *event)
 	if (kind == CALLCHAIN_NONE)
 		return 0;
 	event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	event->attr.exclude_callchain_kernel |= p->sampling->user_chains;
+	event->attr.exclude_callchain_user |= p->sampling->kernel_chains;
 	set_max_stack(p, event);
 	if (kind == CALLCHAIN_FP)
 		set_link_register(event);
@@ -447,6 +462,7 @@ static void set_read_group(const struct sampling_pass *p, struct event *leader)
 		member->attr.sample_max_stack = leader->attr.sample_max_stack;
 		member->attr.branch_sample_type = leader->attr.branch_sample_type;
 		member->attr.exclude_callchain_user = leader->attr.exclude_callchain_user;
+		member->attr.exclude_callchain_kernel = leader->attr.exclude_callchain_kernel;
 	}
 }
 
@@ -514,6 +530,7 @@ static void set_tracking_callchain(const struct event_list *events, struct event
 	dummy->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	dummy->attr.sample_max_stack = first->sample_max_stack;
 	dummy->attr.exclude_callchain_user = first->exclude_callchain_user;
+	dummy->attr.exclude_callchain_kernel = first->exclude_callchain_kernel;
 }
 
 static int choose_tracking(const struct sampling_pass *p, struct event_list *events, const struct kern *kern,

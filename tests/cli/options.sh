@@ -195,7 +195,6 @@ test_accepted_and_refused()
 	same "stat: status" 0 "$status"
 	same "stat: what is accepted says nothing" 1 "$(wc -l <<<"$err")"
 	fails_with 129 "num-thread-synthesize: 'none' is not a number" "$PSTAT" record --num-thread-synthesize none true
-	fails_with 125 "^pstat: --delay: spans such as '10-20,40-50'" "$PSTAT" record -D 10-20,40-50 true
 	fails_with 129 "^pstat: --delay: 'abc' is not a number" "$PSTAT" record -D abc true
 	fails_with 129 "^pstat: --mmap-pages: '64,x' is neither" "$PSTAT" record -m 64,x true
 	rm -f x

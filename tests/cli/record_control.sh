@@ -141,6 +141,41 @@ test_a_delay()
 	has "nothing came" ': 0 samples' "$err"
 }
 
+# Two spans are two starts of the events of each CPU. The recording ends with the last, and the command with it.
+test_spans()
+{
+	local opened
+
+	need_cmd strace
+	for spans in 1-2 1-2,3-4 1-20,30-40,50-51; do
+		run strace -f -qq -e trace=perf_event_open,ioctl -o calls "$PSTAT" record -o x -D $spans -c 1 \
+			-e page-faults:u -i -- sleep 1000
+		same "$spans: the command is told to end, which is no failure" 0 "$status"
+		opened=$(grep -c 'perf_event_open(.*PERF_COUNT_SW_PAGE_FAULTS.* = [0-9]' calls)
+		same "$spans: the events begin each time" $((opened * $(tr , '\n' <<<$spans | wc -l))) \
+			"$(grep -c PERF_EVENT_IOC_ENABLE calls)"
+	done
+	for spans in 2-1 0-1 1-1 1-2,2-3 1-2, 1-x 1-2-3 1-2,3; do
+		fails_with 129 "^pstat: --delay: '$spans' is no list of spans of ms" \
+			"$PSTAT" record -o x -D $spans true
+	done
+}
+
+# The readers' threads have the priority, nobody else.
+test_realtime()
+{
+	local task policies
+
+	need_root
+	chrt -f 7 true 2>/dev/null || skip "SCHED_FIFO is refused"
+	start -r 7
+	step stores:1
+	policies=$(for task in /proc/$pid/task/*; do chrt -p ${task##*/}; done | grep -c 'priority: 7$')
+	same "one reader" 1 "$policies"
+	same "the command is not one" 0 "$(chrt -p $(pgrep -P $pid) | grep -c 'priority: 7$')"
+	finish 0
+}
+
 # ---- overwrite ----
 
 # Of far more than fits only the newest are kept: the last ones are these.

@@ -165,6 +165,16 @@ static const struct row {
 	    READ "inherit: 1, " TASKS } },
 	{ "cpu-clock", { .time_off = true }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|CPU|PERIOD") READ "inherit: 1, " TASKS } },
+	{ "cpu-clock", { .transaction = true }, TARGET_COMMAND,
+	  { CLOCK FREQ(4000) TYPE_AND("TRANSACTION") READ "inherit: 1, " TASKS } },
+	{ "cpu-clock", { .callchain = CALLCHAIN_FP, .user_chains = true }, TARGET_COMMAND,
+	  { CLOCK FREQ(4000) FP_USUAL READ
+	    "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, sample_id_all: 1, exclude_guest: 1, "
+	    "exclude_callchain_kernel: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1" FP_REGS } },
+	{ "cpu-clock", { .callchain = CALLCHAIN_FP, .kernel_chains = true }, TARGET_COMMAND,
+	  { CLOCK FREQ(4000) FP_USUAL READ
+	    "inherit: 1, mmap: 1, comm: 1, freq: 1, task: 1, sample_id_all: 1, exclude_guest: 1, "
+	    "exclude_callchain_user: 1, mmap2: 1, comm_exec: 1, ksymbol: 1, bpf_event: 1" FP_REGS } },
 	{ "cpu-clock", { .raw = true }, TARGET_COMMAND,
 	  { CLOCK FREQ(4000) TYPE("IP|TID|TIME|CPU|PERIOD|RAW") READ "inherit: 1, " TASKS } },
 	{ "cpu-clock", { .inherit_stat = true }, TARGET_COMMAND,
@@ -435,6 +445,8 @@ static void test_clashes(void **state)
 		{ { .all_user = true, .all_kernel = true }, "--all-user and --all-kernel: " },
 		{ { .callchain = CALLCHAIN_LBR, .branch_filter = 1 }, "--call-graph lbr with -b" },
 		{ { .callchain = CALLCHAIN_DWARF, .stack_dump_bytes = 65529 }, "--call-graph dwarf: " },
+		{ { .user_chains = true, .kernel_chains = true }, "--user-callchains and --kernel-callchains" },
+		{ { .kernel_chains = true, .callchain = CALLCHAIN_DWARF }, "--kernel-callchains with --call-graph" },
 		{ { .overwrite = true, .time_off = true }, "--overwrite with --no-timestamp" },
 		{ { .exclude_perf = true }, "--exclude-perf: none of the events" },
 		{ { .off_cpu = true, .overwrite = true }, "--off-cpu with --overwrite" },
