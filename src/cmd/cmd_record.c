@@ -89,6 +89,20 @@ static void record_progress_add(struct str *out, const struct record_totals *tot
 	str_add(out, " ]\033[K");
 }
 
+/* Samples that --filter left out, of all events that have one. */
+static void add_filters(struct str *out, const struct record_totals *totals)
+{
+	uint64_t left_out = 0;
+
+	for (size_t i = 0; i < totals->n_events; i++)
+		left_out += totals->events[i].left_out;
+	if (!totals->has_filters)
+		return;
+	str_add(out, "  ");
+	add_plural(out, left_out, "sample");
+	str_add(out, " left out by --filter\n");
+}
+
 enum chain_class { CHAINS_COMPLETE, CHAINS_CUT, CHAINS_BROKEN, CHAINS_LONG, CHAIN_CLASSES };
 
 /* How chains ended, in words of one line. To add one: enum chain_end, a row, pstat.data(5), session_notes.c. */
@@ -214,6 +228,7 @@ static void record_summary_add(struct str *out, const struct record_totals *tota
 		str_addf(out, "  %" PRIu64 " of no event: another user samples the same software events, and the "
 			 "kernel mixes them up; record one of these events alone to keep all samples\n",
 			 totals->strange);
+	add_filters(out, totals);
 	add_chains(out, totals);
 	if (totals->has_off_cpu)
 		message_add_waits(out, &totals->off_cpu, &words->plan.sampling);

@@ -13,6 +13,7 @@
 #include "cmd/command.h"
 #include "cmd/quantity.h"
 #include "cmd/recording_place.h"
+#include "data/data.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -96,6 +97,24 @@ static int take_start_delay(void *target, const char *argument, struct str *err)
 	if (*argument && strchr(argument + 1, '-'))
 		return take_windows(&words->plan, argument, err);
 	return fail(err, -EINVAL, "--delay: '%s' is not a number of ms from -1 to %d", argument, INT_MAX);
+}
+
+/* Filters of tracepoints are the kernel's to read; others name fields of samples, and are tried here. */
+static int take_any_filter(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+	struct sample_filter filter = { 0 };
+	struct str why = STR_INIT;
+	int rc;
+
+	if (event_list_ends_with_tracepoints(&words->what.events))
+		return take_filter(target, argument, err);
+	rc = event_list_set_sample_filter(&words->what.events, argument, err);
+	if (!rc && sample_filter_parse(&filter, argument, &why))
+		rc = fail(err, -EINVAL, "--filter: %s", why.s);
+	sample_filter_release(&filter);
+	str_release(&why);
+	return rc;
 }
 
 /* ---- callchains, branches, registers ---- */
@@ -407,8 +426,8 @@ const struct option_row record_options[] = {
 	  .value = VALUE_EVENTS, .call = take_events },
 	{ OPTION_CALL, 0, "pfm-events", "list", "events by their libpfm4 names",
 	  .value = VALUE_PFM_EVENTS, .call = take_pfm_events },
-	{ OPTION_CALL, 0, "filter", "expression", "filter the tracepoints of the preceding -e",
-	  .call = take_filter },
+	{ OPTION_CALL, 0, "filter", "expression", "filter the preceding -e: tracepoints or samples",
+	  .call = take_any_filter },
 	{ OPTION_CALL, 'F', "freq", "hertz", "samples per second, or max (default 4000)",
 	  .value = VALUE_FREQUENCY, .call = take_frequency },
 	{ OPTION_CALL, 'c', "count", "n", "take a sample every n events", .call = take_period },

@@ -289,6 +289,40 @@ void feature_print(unsigned feature, const struct info *info, const struct event
 /* All features' lines in ascending order, and "# missing features: ..." */
 void info_print(const struct info *info, const struct events *events, bool full, struct str *out);
 
+/* ---- sample_filter.c: which samples to keep, in perf's words: 'ip > 0xffffffff80000000 || cpu == 1, period > 5' ---- */
+
+enum filter_field {
+	SAMPLE_FIELD_IP, SAMPLE_FIELD_ID, SAMPLE_FIELD_TID, SAMPLE_FIELD_PID, SAMPLE_FIELD_CPU, SAMPLE_FIELD_TIME,
+	SAMPLE_FIELD_ADDR, SAMPLE_FIELD_PERIOD, SAMPLE_FIELD_TXN, SAMPLE_FIELD_WEIGHT, SAMPLE_FIELD_WEIGHT1,
+	SAMPLE_FIELD_WEIGHT2, SAMPLE_FIELD_WEIGHT3, SAMPLE_FIELD_INS_LAT, SAMPLE_FIELD_RETIRE_LAT,
+	SAMPLE_FIELD_P_STAGE_CYC, SAMPLE_FIELD_PHYS_ADDR, SAMPLE_FIELD_CODE_PGSZ, SAMPLE_FIELD_DATA_PGSZ,
+	SAMPLE_FIELD_MEM_OP, SAMPLE_FIELD_MEM_LVL, SAMPLE_FIELD_MEM_SNOOP, SAMPLE_FIELD_MEM_REMOTE,
+	SAMPLE_FIELD_MEM_LOCK, SAMPLE_FIELD_MEM_DTLB, SAMPLE_FIELD_MEM_BLK, SAMPLE_FIELD_MEM_HOPS,
+	SAMPLE_FIELD_UID, SAMPLE_FIELD_GID, /* of the task that is sampled: in no record */
+};
+enum filter_op {
+	SAMPLE_EQUAL, SAMPLE_NOT_EQUAL, SAMPLE_ABOVE, SAMPLE_AT_LEAST, SAMPLE_BELOW, SAMPLE_AT_MOST,
+	SAMPLE_HAS_BITS, /* one of them at least */
+};
+/* Comparisons are of unsigned numbers. A sample passes if each condition, a test with its alternatives, holds. */
+struct sample_test {
+	enum filter_field field;
+	enum filter_op op;
+	bool alternative; /* to the test before; else it begins a condition */
+	uint64_t value;
+};
+struct sample_filter {
+	struct sample_test *v;
+	size_t n, cap;
+};
+/* Adds the conditions of a text. -EINVAL with a sentence. Release the filter in every case. */
+int sample_filter_parse(struct sample_filter *filter, const char *text, struct str *err);
+void sample_filter_release(struct sample_filter *filter);
+/* Do samples of this type have all the fields? -EINVAL with a sentence that names the option, -ENOTSUP: none has. */
+int sample_filter_check(const struct sample_filter *filter, uint64_t sample_type, struct str *err);
+bool sample_filter_passes(const struct sample_filter *filter, const struct data_event *event,
+			  const struct sample *sample);
+
 /* ---- decoder.c, record.c: decoding and encoding ---- */
 
 /* The knowledge that decoding needs; the reader has one, and a recorder may make its own. */

@@ -97,6 +97,7 @@ struct event {
 	bool tracking; /* a dummy for what tasks do (maps, names, forks): runs also where others wait */
 
 	char *filter; /* tracepoint filter, or NULL */
+	char *sample_filter; /* on fields of samples, or NULL; who records reads it (data.h, sample_filter_parse()) */
 	uint64_t fact; /* EVENT_FACT */
 	bool fact_unknown; /* the machine does not say */
 
@@ -145,6 +146,11 @@ int event_field_find(const struct event *tracepoint, const struct host_paths *ho
 
 /* --filter: for all events of the last -e; each must be a tracepoint. */
 int event_list_set_filter(struct event_list *list, const char *filter, struct str *err);
+
+/* A filter on fields of samples: the same, for events that are no tracepoints. */
+int event_list_set_sample_filter(struct event_list *list, const char *filter, struct str *err);
+/* The events of the last -e are tracepoints; false where there are none. */
+bool event_list_ends_with_tracepoints(const struct event_list *list);
 
 /*
  * Why the kernel refused event->filter, as far as its words tell: a name that is no field of the

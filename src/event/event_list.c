@@ -22,6 +22,7 @@ void event_release(struct event *event)
 	free(event->unit);
 	free(event->group_name);
 	free(event->filter);
+	free(event->sample_filter);
 	free(event->tracepoint);
 	free(event->cgroup);
 	free(event->probe_path);
@@ -67,6 +68,7 @@ static void copy_event(struct event *to, const struct event *from)
 	to->unit = copy_text(from->unit);
 	to->group_name = copy_text(from->group_name);
 	to->filter = copy_text(from->filter);
+	to->sample_filter = copy_text(from->sample_filter);
 	to->tracepoint = copy_text(from->tracepoint);
 	to->cgroup = copy_text(from->cgroup);
 	to->terms.call_graph = copy_text(from->terms.call_graph);
@@ -171,12 +173,48 @@ void event_list_only_kernel(struct event_list *list)
 	}
 }
 
-int event_list_set_filter(struct event_list *list, const char *filter, struct str *err)
+/* --filter stands behind an -e and says something. */
+static int check_filter(const struct event_list *list, const char *filter, struct str *err)
 {
 	if (list->last_spec >= list->n)
 		return fail(err, -EINVAL, "--filter: there is no -e before it");
 	if (!filter[strspn(filter, " \t\n")])
 		return fail(err, -EINVAL, "--filter: the filter is empty");
+	return 0;
+}
+
+bool event_list_ends_with_tracepoints(const struct event_list *list)
+{
+	for (size_t i = list->last_spec; i < list->n; i++)
+		if (list->v[i].attr.type != PERF_TYPE_TRACEPOINT)
+			return false;
+	return list->last_spec < list->n;
+}
+
+int event_list_set_sample_filter(struct event_list *list, const char *filter, struct str *err)
+{
+	int rc = check_filter(list, filter, err);
+
+	for (size_t i = list->last_spec; i < list->n && !rc; i++) {
+		struct event *event = &list->v[i];
+		char *both = event->sample_filter ? xasprintf("%s, %s", event->sample_filter, filter) :
+						    xstrdup(filter);
+
+		if (event->attr.type == PERF_TYPE_TRACEPOINT)
+			rc = fail(err, -EINVAL, "--filter: '%s' is a tracepoint, and others of this -e are none: give "
+				  "each kind its own -e and --filter", event->name);
+		free(event->sample_filter);
+		event->sample_filter = both;
+	}
+	return rc;
+}
+
+int event_list_set_filter(struct event_list *list, const char *filter, struct str *err)
+{
+	int rc = check_filter(list, filter, err);
+
+	if (rc)
+		return rc;
 	for (size_t i = list->last_spec; i < list->n; i++)
 		if (list->v[i].attr.type != PERF_TYPE_TRACEPOINT)
 			return fail(err, -EINVAL,

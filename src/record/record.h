@@ -259,6 +259,12 @@ struct record_plan {
 	 * negative errno with a sentence: there is no recording.
 	 */
 	int (*attach)(void *data, const struct counter_set *set, struct str *err);
+	/*
+	 * Whether the kernel runs the sample_filter of a counter, by its index in the set, and how many samples did not
+	 * pass. Both or none are NULL; with attach.
+	 */
+	bool (*filters_itself)(void *data, size_t counter);
+	uint64_t (*left_out)(void *data, size_t counter);
 	void (*stops)(void *data); /* events are about to be stopped, one after the other; or NULL */
 	/* --control "evlist": the events, as the words after it ask ("-v", "-g", "-F" or ""). */
 	void (*list_events)(void *data, const struct events *events, const char *words);
@@ -305,6 +311,7 @@ struct record_event_totals {
 	uint64_t samples, lost, throttled;
 	uint64_t enabled_ns, running_ns;
 	double achieved_hz; /* samples per second of running time */
+	uint64_t left_out; /* samples that did not pass --filter */
 	double asked_hz; /* 0: by period, or of single hits, which come as they do */
 };
 struct record_totals {
@@ -317,6 +324,7 @@ struct record_totals {
 	uint64_t dropped; /* samples that were left out, as the buffers were full; `lost` has them too */
 	uint64_t throttled, unthrottled; /* records */
 	struct chain_totals chains;
+	bool has_filters; /* an event had --filter on fields of samples */
 	bool has_off_cpu; /* the recording had the event */
 	struct off_cpu_totals off_cpu;
 	uint64_t rounds, wakeups;

@@ -128,6 +128,20 @@ static bool written_as_dummy(const struct data_event *event, const struct data_e
 	       event->attr.config != PERF_COUNT_SW_DUMMY;
 }
 
+/* Samples of this event that did not pass its filter, in the kernel or after the ring. */
+static uint64_t left_out(struct recording *rec, size_t i)
+{
+	const struct record_plan *plan = rec->plan;
+	const size_t counter = rec->counter_of[i];
+
+	if (!rec->set.v[counter].event->sample_filter)
+		return 0;
+	rec->totals->has_filters = true;
+	if (plan->filters_itself && plan->filters_itself(plan->data, counter))
+		return plan->left_out(plan->data, counter);
+	return rec->filter ? filter_stage_left_out(rec->filter, i) : 0;
+}
+
 /* Each ring's LOST records say whose record came next, not whose were lost: per event the kernel's
  * own count is better, and only their sum is compared with it. */
 static void count_events(struct recording *rec, const struct event_end *ends)
@@ -150,12 +164,13 @@ static void count_events(struct recording *rec, const struct event_end *ends)
 			.samples = counts->samples,
 			.lost = (says_lost(event) ? ends[i].lost : counts->lost) + ends[i].told,
 			.throttled = counts->throttled,
+			.left_out = left_out(rec, i),
 			.enabled_ns = ends[i].enabled_ns,
 			.running_ns = ends[i].running_ns,
 			.asked_hz = has_rate(rec, i) ? (double)event->attr.sample_freq : 0,
 		};
 		if (to->running_ns && to->asked_hz > 0)
-			to->achieved_hz = (double)(counts->samples + dropped->samples - waits) * 1e9 /
+			to->achieved_hz = (double)(counts->samples + dropped->samples + to->left_out - waits) * 1e9 /
 					  (double)to->running_ns;
 		read += ends[i].lost;
 		told += counts->lost;

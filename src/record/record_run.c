@@ -343,6 +343,7 @@ static void release(struct recording *rec)
 	if (rec->has_child)
 		child_end(&rec->child);
 	pipeline_release(&rec->pipeline);
+	filter_stage_free(rec->filter);
 	unwind_stage_free(rec->unwind);
 	off_cpu_stage_free(rec->off_cpu);
 	sink_file_release(&rec->file);

@@ -476,6 +476,23 @@ static int open_unwinding(struct recording *rec)
 	return rc;
 }
 
+/* Makes the stage that leaves out samples, where events have filters that the kernel does not run. */
+static int open_filter(struct recording *rec)
+{
+	const char **texts = xcalloc(rec->events.n + 1, sizeof(*texts));
+	int rc;
+
+	for (size_t i = 0; i < rec->events.n; i++) {
+		size_t counter = rec->counter_of[i];
+
+		if (!rec->plan->filters_itself || !rec->plan->filters_itself(rec->plan->data, counter))
+			texts[i] = rec->set.v[counter].event->sample_filter;
+	}
+	rc = filter_stage_new(&rec->filter, &rec->events, texts, rec->err);
+	free(texts);
+	return rc;
+}
+
 /* Makes the stage that joins switches to waits, where their event is open. It comes after the unwinding. */
 static void open_off_cpu(struct recording *rec)
 {
@@ -566,6 +583,10 @@ static int open_sinks(struct recording *rec)
 		rec->sink = &rec->unwinds->sink;
 	} else if (plan->stage)
 		rec->sink = plan->stage(plan->data, &rec->described, rec->sink);
+	if (rec->filter) {
+		rec->filters = filter_stage_begin(rec->filter, rec->sink);
+		rec->sink = &rec->filters->sink;
+	}
 	if (!plan->tail_synthesize)
 		rc = synth_to_sink(plan, &rec->target, &rec->events, rec->sink, rec->err);
 	return rc || !plan->path ? rc : sink_file_begun(&rec->file, rec->err);
@@ -632,6 +653,8 @@ static int open_and_begin(struct recording *rec)
 	if (rec->plan->delay_ms > 0)
 		rec->delay_until_ns = rec->start_of_delay_ns + (uint64_t)rec->plan->delay_ms * NS_PER_MS;
 	rc = pipeline_open(&rec->pipeline, rec->plan, &rec->rings, &rec->events, rec->err);
+	if (!rc)
+		rc = open_filter(rec);
 	if (!rc)
 		rc = open_unwinding(rec);
 	if (rc) {

@@ -6,6 +6,7 @@
 #ifndef PSTAT_RECORDING_H
 #define PSTAT_RECORDING_H
 
+#include "record/filter_stage.h"
 #include "record/off_cpu_stage.h"
 #include "record/pipeline.h"
 #include "record/record.h"
@@ -35,6 +36,8 @@ struct recording {
 	struct pipeline pipeline;
 	struct sink_file file;
 	struct sink_tee tee; /* the file, and others */
+	struct filter_stage *filter; /* NULL: all samples pass, or the kernel filters them */
+	struct stage *filters; /* its stage, once there is one */
 	struct unwind_stage *unwind; /* NULL: no stacks are unwound */
 	struct stage *unwinds; /* its stage, once there is one */
 	struct off_cpu_stage *off_cpu; /* NULL: time off the CPU is not asked for, or its event did not open */
