@@ -97,4 +97,19 @@ void bpf_counting_totals(struct bpf_counting *counting, struct bpf_totals *total
 /* "no room for its stack", ...: what happened to a sample. */
 const char *bpf_loss_words(enum bpf_loss loss);
 
+/* ---- filtering.c: event.sample_filter, run by the kernel; needs no library ---- */
+
+struct bpf_filtering;
+/*
+ * For record_plan's attach: the events are open, and none has been enabled. Filters that the kernel does not take are
+ * left to who reads the rings, with a note that only -v shows. A negative errno with a sentence: one of them is about
+ * what no sample has. Free *made in every case.
+ */
+int bpf_filtering_new(struct bpf_filtering **made, const struct counter_set *set, struct note_list *notes,
+		      struct str *err);
+void bpf_filtering_free(struct bpf_filtering *filtering); /* NULL is fine */
+/* Does the kernel filter this counter of the set? And how many samples did not pass so far? */
+bool bpf_filtering_has(const struct bpf_filtering *filtering, size_t counter);
+uint64_t bpf_filtering_left_out(const struct bpf_filtering *filtering, size_t counter);
+
 #endif

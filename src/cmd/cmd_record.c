@@ -4,6 +4,7 @@
  * stderr. Nothing is computed here. Each loss is a number in the closing lines, also when it is 0: nobody should
  * have to guess whether the recording is whole.
  */
+#include "bpf/bpf.h"
 #include "cmd/command.h"
 #include "cmd/control_place.h"
 #include "cmd/message.h"
@@ -246,6 +247,7 @@ enum { PROGRESS_AFTER_S = 2, OFF_CPU_LEAST_MS = 500 /* perf's */ };
 /* The callbacks of a run get this. */
 struct record_session {
 	const struct recording_words *words;
+	struct bpf_filtering *filtering; /* NULL before the events are open */
 	struct note_list notes;
 	size_t n_noted; /* notes that were printed */
 	bool progress; /* stderr is a terminal */
@@ -276,6 +278,27 @@ static void on_opened(void *data, const struct counter_set *set)
 		message_error("no command or task is given: recording the whole machine; Ctrl-C ends it");
 	for (size_t i = 0; i < set->n && session->words->verbose && !session->words->quiet; i++)
 		message_counter(&set->v[i]);
+}
+
+static int on_attach(void *data, const struct counter_set *set, struct str *err)
+{
+	struct record_session *session = data;
+
+	return bpf_filtering_new(&session->filtering, set, &session->notes, err);
+}
+
+static bool on_filters_itself(void *data, size_t counter)
+{
+	const struct record_session *session = data;
+
+	return bpf_filtering_has(session->filtering, counter);
+}
+
+static uint64_t on_left_out(void *data, size_t counter)
+{
+	const struct record_session *session = data;
+
+	return bpf_filtering_left_out(session->filtering, counter);
 }
 
 static void on_list_events(void *data, const struct events *events, const char *words)
@@ -357,6 +380,9 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 		plan->stop = signals_catch(true, &found);
 		plan->found = &found;
 		plan->opened = on_opened;
+		plan->attach = on_attach;
+		plan->filters_itself = on_filters_itself;
+		plan->left_out = on_left_out;
 		plan->list_events = on_list_events;
 		plan->progress = session->progress ? on_progress : NULL;
 		plan->cache_progress = on_cache_progress;
@@ -410,6 +436,7 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 	if (!words.quiet)
 		message_notes(&words.what.events.notes, 0, words.verbose > 0);
 	status = run_plan(&words, &session);
+	bpf_filtering_free(session.filtering);
 out:
 	note_list_release(&session.notes);
 	recording_words_release(&words);

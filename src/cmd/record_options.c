@@ -612,7 +612,7 @@ const struct option_row record_options[] = {
 	{ OPTION_REFUSED, 0, "kcore", NULL,
 	  .help = "a recording is one file", .instead = "pstat buildid-cache --kcore /proc/kcore" },
 	{ OPTION_REFUSED, 0, "setup-filter", "pin|unpin",
-	  .help = "there are no filters in BPF", .instead = "--filter, for tracepoints",
+	  .help = "no filters are kept for other users", .instead = "--filter, which works without rights, too",
 	  .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "switch-output-event", "event",
 	  .help = "an event does not start a new file",

@@ -141,36 +141,6 @@ test_a_delay()
 	has "nothing came" ': 0 samples' "$err"
 }
 
-# filtered KEPT LEFT_OUT FILTER: of 300 stores by one process, each a sample.
-filtered()
-{
-	run setarch -R "$PSTAT" record -o x -c 1 -e "$stores" --filter "$3" -g "$EXACT" stores:300
-	same "$3: status" 0 "$status"
-	has "$3: what was kept and what was not are told" \
-		": $1 samples?, 0 lost, 0 throttled \]"$'\n'"  $2 samples? left out by --filter\$" "$err"
-	same "$3: the file has what was kept" "$1" "$(samples x)"
-}
-
-test_sample_filters()
-{
-	filtered 300 0 'cpu < 100000'
-	filtered 0 300 'cpu >= 100000'
-	filtered 300 0 'ip < 0x8000000000000000, period == 1'
-	filtered 0 300 'ip > 0x8000000000000000 || pid == 0'
-	filtered 300 0 'pid == 0 || tid > 0'
-	run setarch -R "$PSTAT" record -o x -c 1 -e "$stores" --filter 'tid > 0' --filter 'tid == 0' "$EXACT" stores:300
-	has "two filters: both have to be passed" ': 0 samples.*300 samples left out' "${err//$'\n'/ }"
-	run setarch -R "$PSTAT" record -o x -c 1 -e "$stores" --filter 'tid == 0' -e page-faults:u "$EXACT" stores:300
-	has "it is of its own event" 'page-faults:u: [1-9][0-9]* samples' "$err"
-	has "of no other" '^  300 samples left out by --filter$' "$err"
-	fails_with 129 "^pstat: --filter: 'core' is no field of samples$" \
-		"$PSTAT" record -o x -e cs --filter 'core == 1' true
-	fails_with 125 "^pstat: --filter: cs.*: samples do not have 'addr'$" \
-		"$PSTAT" record -o x -e cs --filter 'addr == 1' true
-	has "what gives them it" '^  it is recorded with -d$' "$err"
-	fails_with 129 "^pstat: --filter: there is no -e before it$" "$PSTAT" record -o x --filter 'cpu == 1' true
-}
-
 # Two spans are two starts of the events of each CPU. The recording ends with the last, and the command with it.
 test_spans()
 {
