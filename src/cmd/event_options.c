@@ -7,7 +7,7 @@
 
 void event_words_init(struct event_words *words, const struct kern *kern)
 {
-	*words = (struct event_words){ .kern = kern, .early_cgroups = STR_INIT };
+	*words = (struct event_words){ .kern = kern, .host = kern->host, .early_cgroups = STR_INIT };
 	event_list_init(&words->events);
 }
 
@@ -28,7 +28,16 @@ int take_events(void *target, const char *argument, struct str *err)
 {
 	struct event_words *words = target;
 
-	return event_list_parse(&words->events, argument, &words->kern->host, err);
+	return event_list_parse(&words->events, argument, &words->host, err);
+}
+
+int take_events_dir(void *target, const char *argument, struct str *err)
+{
+	struct event_words *words = target;
+
+	(void)err;
+	words->host.events = argument;
+	return 0;
 }
 
 int take_pfm_events(void *target, const char *argument, struct str *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * event_options: the options that name events, the same for all commands that open some: -e, --filter,
+ * event_options: the options that name events, the same for all commands that open some: -e, --filter, --events-dir,
  * --pfm-events, -G. The functions are for option rows (OPTION_CALL): the struct that such rows fill
  * has a struct event_words as its first member. Private to cmd/.
  */
@@ -12,6 +12,7 @@
 
 struct event_words {
 	const struct kern *kern;
+	struct host_paths host; /* kern's, with the folder of --events-dir */
 	struct event_list events;
 	struct str early_cgroups; /* -G before any -e */
 	bool has_cgroups;
@@ -24,6 +25,8 @@ int event_words_add_cgroups(struct event_words *words, struct str *err);
 int take_events(void *target, const char *argument, struct str *err);
 int take_pfm_events(void *target, const char *argument, struct str *err);
 int take_filter(void *target, const char *argument, struct str *err);
+/* --events-dir: for what is named after it. */
+int take_events_dir(void *target, const char *argument, struct str *err);
 int take_cgroups(void *target, const char *argument, struct str *err);
 
 #endif

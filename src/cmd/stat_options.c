@@ -128,6 +128,8 @@ const struct option_row stat_options[] = {
 	{ .kind = OPTION_GROUP, .help = "What to count" },
 	{ OPTION_CALL, 'e', "event", "list", "events to measure, see pstat list; repeatable",
 	  .value = VALUE_EVENTS, .call = take_events },
+	{ OPTION_CALL, 0, "events-dir", "dir", "folder of vendors' JSON files, for the events and metrics after it",
+	  .value = VALUE_DIRECTORY, .call = take_events_dir },
 	{ OPTION_CALL, 0, "pfm-events", "list", "events by their libpfm4 names",
 	  .value = VALUE_PFM_EVENTS, .call = take_pfm_events },
 	{ OPTION_CALL, 'M', "metrics", "list", "metrics to print, see pstat list metric",
@@ -545,7 +547,7 @@ static int add_metrics(struct stat_words *words, struct str *err)
 	if (!words->metric_names.len)
 		return 0;
 	return metrics_select(words->metric_names.s, &words->what.events, &words->plan.metrics,
-			      &words->plan.n_metrics, &words->what.kern->host, err);
+			      &words->plan.n_metrics, &words->what.host, err);
 }
 
 /* A core type has its unit's name without "cpu_", too. */

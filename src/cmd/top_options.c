@@ -87,6 +87,8 @@ const struct option_row top_options[] = {
 	  .off = true },
 	{ OPTION_CALL, 'e', "event", "list", "events to measure, see pstat list; repeatable",
 	  .value = VALUE_EVENTS, .call = take_events },
+	{ OPTION_CALL, 0, "events-dir", "dir", "folder of vendors' JSON files, for the events and metrics after it",
+	  .value = VALUE_DIRECTORY, .call = take_events_dir },
 	{ OPTION_CALL, 0, "pfm-events", "list", "events by their libpfm4 names", .value = VALUE_PFM_EVENTS,
 	  .call = take_pfm_events },
 	{ OPTION_CALL, 0, "filter", "expression", "filter the tracepoints of the preceding -e",

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const struct kern lib_kern = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing" } };
+const struct kern lib_kern = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing", NULL } };
 
 static int make_events(void *data, struct str *err)
 {

@@ -10,6 +10,7 @@
 #include "event/event.h"
 
 #include "event/pfm.h"
+#include "event/vendor.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -128,6 +129,8 @@ static void suggest(struct event_parse *p, const char *word)
 		str_addf(&p->error->hint, "did you mean '%s'?", best);
 	else
 		str_add(&p->error->hint, "'pstat list' shows all events");
+	if (*p->vendors && *vendor_why(*p->vendors))
+		str_addf(&p->error->hint, "; %s", vendor_why(*p->vendors));
 	str_release(&unread);
 }
 
@@ -249,7 +252,8 @@ static int parse_with(int (*parse)(struct event_parse *p), struct event_list *li
 		      const struct host_paths *host, struct str *err)
 {
 	struct spec_error error = { .code = 0, .reason = STR_INIT, .hint = STR_INIT };
-	struct event_parse p = { .list = list, .host = host, .error = &error, .text = text };
+	struct event_parse p = { .list = list, .host = host, .error = &error, .text = text,
+				 .vendors = &list->vendors };
 	const struct list_mark mark = { list->n, list->notes.n, list->n_expansions };
 	int rc = parse(&p);
 

@@ -5,7 +5,8 @@
  *
  *   text -> tree        spec.c: groups, events, their words, terms and modifiers, each with its place in the text
  *   tree -> events      event.c asks the sources by priority, EVENT_SOURCES: generic.c, tool.c, breakpoint.c,
- *                       probe.c, tracepoint.c, pmu.c, pfm.c; one of them knows the word and makes one event or several
+ *                       probe.c, tracepoint.c, pmu.c, vendor.c, pfm.c; one of them knows the word and makes one
+ *                       event or several
  *   /terms/ :modifiers  terms.c and modifier.c; a unit's own terms are pmu.c's
  *   {groups}            group.c: a leader and its members, parted where they are on different PMUs
  *   what is wrong       spec_error.c: the reason, the text, a caret under the place, what was probably meant
@@ -105,6 +106,7 @@ struct event {
 	char *tracepoint; /* "system/name", its folder below tracefs' events; NULL: it is none */
 	char *probe_path; /* owned text that attr.config1 (uprobe path, kprobe function) points to */
 	struct event_terms terms;
+	uint64_t usual_period; /* where neither its terms nor an option say how often to sample; 0: nobody knows */
 };
 
 struct event_list {
@@ -115,6 +117,7 @@ struct event_list {
 	size_t n_cgroups; /* how many -G names have been taken so far */
 	unsigned n_expansions; /* expansion ids given so far */
 	struct note_list notes; /* e.g. "group split: its events are on two PMUs" */
+	struct vendor_catalog *vendors; /* names of the vendor's files: vendor.h; NULL: nobody has asked for them yet */
 };
 
 void event_list_init(struct event_list *list);
@@ -216,6 +219,9 @@ struct event_info {
 	const char *pmu_name; /* the PMU, or "" */
 	const char *unit; /* unit of the value, or "" */
 	double scale;
+	const char *long_desc; /* several lines, or NULL */
+	const char *encoding; /* the event in its PMU's terms, as -e takes it; or NULL */
+	bool deprecated; /* its source advises against it */
 };
 /* The letters that may follow an event after a colon, in order; 0: no more. */
 char event_modifier_row(size_t i, const char **help);

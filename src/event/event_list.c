@@ -52,6 +52,7 @@ void event_list_release(struct event_list *list)
 		event_release(&list->v[i]);
 	free(list->v);
 	note_list_release(&list->notes);
+	vendor_catalog_free(list->vendors);
 	event_list_init(list);
 }
 

@@ -11,7 +11,7 @@
  * field that an earlier one has set. A field and an alias of the same name: the field wins, because the alias can still
  * be had with event=NAME. An alias's own terms are fields only; they take effect where the alias stands.
  */
-#include "event/pmu.h"
+#include "event/vendor.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -130,21 +130,34 @@ static int take_side_files(struct event_parse *p, const struct pmu_alias *alias,
 	return 0;
 }
 
+/* An event that the kernel names, or else the vendor. -ENOENT: neither. */
+static int read_alias(struct event_parse *p, struct pmu_alias *alias, const struct pmu *pmu, const char *name,
+		      struct str *why)
+{
+	int ret = pmu_alias_read(alias, pmu, name);
+
+	if (ret == -ENOENT)
+		return vendor_alias_read(p, alias, pmu, name, why);
+	if (ret)
+		str_add(why, strerror(-ret));
+	return ret;
+}
+
 /* 1 taken, 0 the PMU has no such alias, negative errno wrong. */
 static int apply_alias(struct event_parse *p, const char *name, size_t pos, struct event *event,
 		       struct pmu_terms *t)
 {
 	struct pmu_alias alias = { 0 };
 	struct spec_event spec = { .kind = SPEC_PMU, .has_terms = true };
-	int ret = pmu_alias_read(&alias, t->pmu, name);
+	struct str why = STR_INIT;
+	int ret = read_alias(p, &alias, t->pmu, name, &why);
 
 	if (ret == -ENOENT) {
 		ret = 0;
 		goto out;
 	}
 	if (ret) {
-		spec_fail(p->error, ret, pos, "%s/events/%s: %s", t->pmu->info.name, name,
-			  strerror(-ret));
+		spec_fail(p->error, ret, pos, "%s/%s/: %s", t->pmu->info.name, name, why.s);
 		goto out;
 	}
 	for (size_t i = 0; i < alias.n_terms; i++)
@@ -157,9 +170,12 @@ static int apply_alias(struct event_parse *p, const char *name, size_t pos, stru
 	t->alias = NULL;
 	if (ret == 0)
 		ret = take_side_files(p, &alias, pos, event, t);
-	if (ret == 0)
+	if (ret == 0) {
+		event->usual_period = alias.period;
 		ret = 1;
+	}
 out:
+	str_release(&why);
 	pmu_alias_release(&alias);
 	return ret;
 }
@@ -291,8 +307,7 @@ static void keep_accepting(const struct event_parse *p, const struct spec_event 
 	set->n = kept ? kept : 1;
 }
 
-static int add_pmus(struct event_parse *p, const struct spec_event *spec, bool word_is_alias,
-		    const struct pmu_set *set)
+int pmu_add_events(struct event_parse *p, const struct spec_event *spec, bool word_is_alias, const struct pmu_set *set)
 {
 	enum event_expansion expansion = EXPANSION_CORE_TYPES;
 	unsigned id = 0;
@@ -349,7 +364,7 @@ static int lookup_alias(struct event_parse *p, const struct spec_event *spec)
 		keep_having(&set, spec->word);
 	}
 	if (set.n)
-		ret = add_pmus(p, spec, true, &set);
+		ret = pmu_add_events(p, spec, true, &set);
 	pmu_set_release(&set);
 	return ret;
 }
@@ -362,7 +377,7 @@ static int lookup_pmu(struct event_parse *p, const struct spec_event *spec)
 	pmu_match(p, spec->word, &set);
 	if (set.n > 1 && has_glob_chars(spec->word))
 		keep_accepting(p, spec, &set);
-	ret = set.n ? add_pmus(p, spec, false, &set) : lookup_alias(p, spec);
+	ret = set.n ? pmu_add_events(p, spec, false, &set) : lookup_alias(p, spec);
 	pmu_set_release(&set);
 	return ret;
 }

@@ -69,11 +69,19 @@ struct pmu_alias {
 	double scale;
 	char *unit;
 	bool has_scale, per_pkg, snapshot;
+	uint64_t period; /* at which it is usually sampled; 0: nobody says */
 };
 /* Regardless of case, the exact spelling first. -ENOENT: none; other -errno: not readable. */
 int pmu_alias_read(struct pmu_alias *alias, const struct pmu *pmu, const char *name);
 void pmu_alias_release(struct pmu_alias *alias);
 /* Names of a PMU's aliases, without the files that only describe one; appended. */
 void pmu_alias_names(const struct pmu *pmu, struct name_list *names);
+
+/* ---- pmu.c ---- */
+/*
+ * An event on each PMU of the set, of one expansion where these are several. word_is_alias: spec's word names an alias
+ * of the PMU. 1, or negative errno with p->error filled.
+ */
+int pmu_add_events(struct event_parse *p, const struct spec_event *spec, bool word_is_alias, const struct pmu_set *set);
 
 #endif

@@ -17,6 +17,7 @@ struct event_parse {
 	const struct host_paths *host;
 	struct spec_error *error;
 	struct pmu_catalog *catalog; /* NULL until pmu_catalog.c needs it */
+	struct vendor_catalog **vendors; /* where the list keeps it; points to NULL until vendor_catalog() needs it */
 	const char *text; /* the whole spec: what spec_event.pos and the carets count in */
 };
 
@@ -44,6 +45,7 @@ struct event_source {
 	ROW(probe) /* kprobe/ and uprobe/ */                                  \
 	ROW(tracepoint)                                                       \
 	ROW(pmu)                                                              \
+	ROW(vendor)                                                           \
 	ROW(pfm)
 #define DECLARE_SOURCE(name) extern const struct event_source name##_source;
 EVENT_SOURCES(DECLARE_SOURCE)
@@ -72,6 +74,8 @@ int event_apply_terms(struct event_parse *p, const struct spec_event *spec, stru
 
 /* A term's value as a number: -EINVAL or -ERANGE with the place and the reason. */
 int term_number(struct event_parse *p, const struct spec_term *term, uint64_t max, uint64_t *out);
+
+void vendor_catalog_free(struct vendor_catalog *vendors); /* NULL is allowed */
 
 /* ---- pmu_catalog.c, for the others ---- */
 void pmu_catalog_free(struct pmu_catalog *catalog); /* NULL is allowed */

@@ -172,8 +172,8 @@ static void set_freq(struct perf_event_attr *attr, uint64_t hz)
 }
 
 /*
- * The event's own term goes before -c and -F, and these before the default: 1 for events that are hit one by one
- * (tracepoints, breakpoints, probes), else limit->default_hz.
+ * The event's own term goes before -c and -F, and these before the default: what the event's vendor advises, 1 for
+ * events that are hit one by one (tracepoints, breakpoints, probes), else limit->default_hz.
  */
 static int rate_set(const struct sampling *sampling, const struct rate_limit *limit, struct event *event,
 		    struct note_list *notes, struct str *err)
@@ -191,6 +191,8 @@ static int rate_set(const struct sampling *sampling, const struct rate_limit *li
 		set_period(attr, attr->sample_period);
 	} else if (sampling->period) {
 		set_period(attr, sampling->period);
+	} else if (event->usual_period && !sampling->freq_hz && !sampling->freq_max) {
+		set_period(attr, event->usual_period);
 	} else if (hit_by_hit(event) && !sampling->freq_hz && !sampling->freq_max) {
 		set_period(attr, 1);
 	} else {

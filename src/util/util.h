@@ -196,6 +196,7 @@ struct host_paths {
 	const char *sysfs; /* "/sys" */
 	const char *procfs; /* "/proc" */
 	const char *tracefs; /* "/sys/kernel/tracing"; sources fall back to sysfs/kernel/debug/tracing */
+	const char *events; /* --events-dir: where vendors' files are looked for first; NULL: it is not given */
 };
 
 /* ---- notes: what pstat did differently from what was asked; collected below, printed by cmd/ ---- */

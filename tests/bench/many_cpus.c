@@ -122,7 +122,7 @@ struct cost {
 static struct cost one_pass(const struct event_list *list, const struct target *target)
 {
 	const struct open_options options = { .start_disabled = true };
-	const struct kern kern = { .sys = &counting, .host = { "/none", "/none", "/none" } };
+	const struct kern kern = { .sys = &counting, .host = { "/none", "/none", "/none", NULL } };
 	struct note_list notes = { 0 };
 	struct counter_set set;
 	struct str why = STR_INIT;

@@ -39,7 +39,7 @@ static void use_list(struct event_list *list)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct host_paths nowhere = { "/nonexistent/sys", "/nonexistent/proc",
-						   "/nonexistent/tracing" };
+						   "/nonexistent/tracing", NULL };
 	char *text = xstrndup((const char *)data, size);
 	struct str err = STR_INIT;
 	struct event_list list;

@@ -50,7 +50,7 @@ static inline void world_init(struct world *w, enum aggr_mode aggr, enum target_
 {
 	struct str err = STR_INIT;
 
-	*w = (struct world){ .kern = { &no_sys, { "/nowhere", "/nowhere", "/nowhere" } } };
+	*w = (struct world){ .kern = { &no_sys, { "/nowhere", "/nowhere", "/nowhere", NULL } } };
 	w->list.v = w->events;
 	w->set = (struct counter_set){ .v = w->counters, .kern = &w->kern };
 	w->target = (struct target){ .kind = kind, .threads = w->threads, .n_threads = 1 };

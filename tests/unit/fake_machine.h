@@ -28,7 +28,7 @@ static inline void fake_machine_init(struct fake_machine *m)
 	m->sysfs = xasprintf("%s/sys", m->root);
 	m->procfs = xasprintf("%s/proc", m->root);
 	m->tracefs = xasprintf("%s/tracing", m->root);
-	m->host = (struct host_paths){ m->sysfs, m->procfs, m->tracefs };
+	m->host = (struct host_paths){ m->sysfs, m->procfs, m->tracefs, NULL };
 }
 
 /* A file below the machine's root, with the folders on the way. */

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-static const struct host_paths nowhere = { "/nonexistent/sys", "/proc", "/nonexistent/tracing" };
+static const struct host_paths nowhere = { "/nonexistent/sys", "/proc", "/nonexistent/tracing", NULL };
 
 static void test_forms(void **state)
 {

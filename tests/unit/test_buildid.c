@@ -463,7 +463,7 @@ static void test_this_machine(void **state)
 	assert_true(n > 0);
 	path[n] = '\0';
 	assert_int_equal(stat(path, &st), 0);
-	kern.host = (struct host_paths){ "/sys", "/proc", "/sys/kernel/tracing" };
+	kern.host = (struct host_paths){ "/sys", "/proc", "/sys/kernel/tracing", NULL };
 	take((uint32_t)getpid(), path, st.st_ino);
 	take((uint32_t)getpid(), "[vdso]", 0);
 	take((uint32_t)getpid(), "[vdso]", 0);

@@ -22,7 +22,7 @@
 
 enum { WRITES_A = 1000, WRITES_B = 300, PAGES = 64 };
 
-static const struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing" } };
+static const struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing", NULL } };
 static volatile uint64_t a, b;
 static struct event events[3];
 static char names[3][8] = { "a", "b", "faults" }, none[1];

@@ -312,7 +312,7 @@ static void tracepoints_at_level_1(void **state)
 
 static void every_fact_has_a_value_here(void **state)
 {
-	struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing" } };
+	struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing", NULL } };
 
 	(void)state;
 	facts_collect(&facts, &here);

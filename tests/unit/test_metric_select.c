@@ -19,7 +19,7 @@ struct selection {
 
 static int select_metrics(struct selection *sel, const char *names)
 {
-	static const struct host_paths nowhere = { "/nowhere", "/nowhere", "/nowhere" };
+	static const struct host_paths nowhere = { "/nowhere", "/nowhere", "/nowhere", NULL };
 
 	return metrics_select(names, &sel->events, &sel->v, &sel->n, &nowhere, &sel->err);
 }

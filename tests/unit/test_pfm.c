@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-static struct host_paths host = { "/sys", "/proc", "/sys/kernel/tracing" };
+static struct host_paths host = { "/sys", "/proc", "/sys/kernel/tracing", NULL };
 
 static bool usable(void)
 {

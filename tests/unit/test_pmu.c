@@ -468,7 +468,7 @@ static void test_pmus_of_the_machine(void **state)
 {
 	struct event_pmu_list pmus = { 0 };
 	struct str out = STR_INIT;
-	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent" };
+	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent", NULL };
 
 	(void)state;
 	assert_int_equal(event_pmus_read(&pmus, &hybrid.host), 0);

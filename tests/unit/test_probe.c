@@ -165,7 +165,7 @@ static void test_refused(void **state)
 
 static void test_pmus_that_the_kernel_lacks(void **state)
 {
-	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent" };
+	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent", NULL };
 
 	(void)state;
 	expect_error("kprobe/func=x/", &nowhere, -ENOENT, "this kernel has no kprobes");
@@ -368,7 +368,7 @@ static void test_damaged_files(void **state)
 static void count_calls(const char *terms)
 {
 	enum { CALLS = 4321 };
-	const struct host_paths host = { "/sys", "/proc", "/sys/kernel/tracing" };
+	const struct host_paths host = { "/sys", "/proc", "/sys/kernel/tracing", NULL };
 	char *spec = xasprintf("uprobe/path=%s,func=probed_function%s/u", self, terms);
 	struct event_list list;
 	struct str err = STR_INIT;

@@ -42,7 +42,7 @@ static int open_events(size_t n, size_t n_members, int (*answer)(const struct fa
 	fake_reset();
 	n_got = 0;
 	fake.answer = answer;
-	kern = (struct kern){ &fake_ops, { "/none", "/none", "/none" } };
+	kern = (struct kern){ &fake_ops, { "/none", "/none", "/none", NULL } };
 	list = (struct event_list){ .v = events, .n = n };
 	for (size_t i = 0; i < n; i++) {
 		events[i] = make_event("x", PERF_TYPE_SOFTWARE, i);
@@ -247,7 +247,7 @@ static void cpus_that_went_offline(void **state)
 
 	(void)state;
 	fake_reset();
-	kern = (struct kern){ &fake_ops, { "/none", "/none", "/none" } };
+	kern = (struct kern){ &fake_ops, { "/none", "/none", "/none", NULL } };
 	events[0] = make_event("x", PERF_TYPE_SOFTWARE, 0);
 	assert_int_equal(intset_parse(&target.cpus, "0-3", 7, &err), 0);
 	assert_int_equal(counters_open(&set, &list, &target, &options, &kern, &notes, &err), 0);
@@ -267,7 +267,7 @@ static void cpus_that_went_offline(void **state)
 	stopped_are("2-3");
 	events[0].cpus = (struct intset){ .n = 0 };
 	stopped_are("2-3");
-	kern.host = (struct host_paths){ "/none", "/none", "/none" };
+	kern.host = (struct host_paths){ "/none", "/none", "/none", NULL };
 	fake_machine_release(&machine);
 	/* Disabled is not offline. */
 	fake.read = all_stand;

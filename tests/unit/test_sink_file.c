@@ -26,7 +26,7 @@ enum { ID = 5, SAMPLE_BYTES = 48 };
 
 static char folder[] = "/tmp/test_sink_file-XXXXXX";
 static char path[64];
-static struct kern kern = { NULL, { "/none", "/none", "/none" } };
+static struct kern kern = { NULL, { "/none", "/none", "/none", NULL } };
 static struct record_plan plan;
 static struct events events;
 static struct info info;

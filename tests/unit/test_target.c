@@ -311,7 +311,7 @@ static void alive_until_the_last_task_ended(void **state)
 
 static void this_process(void **state)
 {
-	struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing" } };
+	struct kern here = { &sys_linux, { "/sys", "/proc", "/sys/kernel/tracing", NULL } };
 	struct target_spec words = { 0 };
 	char self[16];
 	pid_t child;

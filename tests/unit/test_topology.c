@@ -156,7 +156,7 @@ static void caches(void **state)
 
 static void this_machine(void **state)
 {
-	const struct host_paths here = { "/sys", "/proc", "/sys/kernel/tracing" };
+	const struct host_paths here = { "/sys", "/proc", "/sys/kernel/tracing", NULL };
 	struct topology topology;
 	struct str err = STR_INIT;
 

@@ -134,7 +134,7 @@ static void test_filters_explained(void **state)
 
 static void test_tracefs_is_not_mounted(void **state)
 {
-	struct host_paths host = { "/nonexistent/sys", "/proc", "/nonexistent/tracing" };
+	struct host_paths host = { "/nonexistent/sys", "/proc", "/nonexistent/tracing", NULL };
 
 	(void)state;
 	expect_error("sched:sched_switch", &host, -ENOENT,
@@ -183,7 +183,7 @@ static void test_user_who_may_not_read(void **state)
 
 static void test_list(void **state)
 {
-	struct host_paths nowhere = { "/nonexistent/sys", "/proc", "/nonexistent/tracing" };
+	struct host_paths nowhere = { "/nonexistent/sys", "/proc", "/nonexistent/tracing", NULL };
 	struct str out = STR_INIT, err = STR_INIT;
 
 	(void)state;
@@ -212,7 +212,7 @@ static void test_list(void **state)
 static void test_counts_system_calls(void **state)
 {
 	enum { CALLS = 1234 };
-	const struct host_paths host = { "/sys", "/proc", "/sys/kernel/tracing" };
+	const struct host_paths host = { "/sys", "/proc", "/sys/kernel/tracing", NULL };
 	struct event_list list;
 	struct str err = STR_INIT;
 	struct perf_event_attr attr;
