@@ -344,7 +344,7 @@ void compare_words_release(struct compare_words *words)
 	free(words->ignored);
 	free(words->from);
 	free(words->metric_names);
-	free(words->plan.metrics);
+	metrics_release(&words->plan.metrics, &words->plan.n_metrics);
 	free(words->plan.prepare);
 	free(words->plan.conclude);
 	for (size_t i = 0; words->assignments && i < words->data.n_commands; i++) {
@@ -644,13 +644,14 @@ static const char default_events[] =
 
 static int complete_events(struct compare_words *words, struct str *err)
 {
-	const struct host_paths *host = &words->what.kern->host;
+	const struct host_paths *host = &words->what.host;
+	const struct metric_ground ground = { .host = host };
 	int rc = words->what.events.n ? 0 : event_list_parse(&words->what.events, default_events, host, err);
 
 	if (rc || !words->metric_names)
 		return rc;
 	return metrics_select(words->metric_names, &words->what.events, &words->plan.metrics, &words->plan.n_metrics,
-			      host, err);
+			      &ground, err);
 }
 
 static bool no_commands(const struct compare_words *w)

@@ -65,7 +65,6 @@ static const struct option_row known_rows[] = {
 	{ OPTION_ACCEPTED, 0, "metric-no-group", NULL,
 	  .help = "groups of metrics are split if they do not fit" },
 	{ OPTION_ACCEPTED, 0, "metric-no-merge", NULL, .help = "each metric has its own events" },
-	{ OPTION_ACCEPTED, 0, "metric-no-threshold", NULL, .help = "thresholds need no events" },
 	{ OPTION_REFUSED, 'b', "bpf-prog", "id", .help = "runs of single BPF programs are not counted",
 	  .instead = "bpftool prog profile" },
 	{ OPTION_REFUSED, 0, "bpf-counters", NULL,
@@ -84,10 +83,6 @@ static const struct option_row known_rows[] = {
 	  .help = "retirement latencies are not sampled", .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "smi-cost", NULL,
 	  .help = "pstat does not freeze counters during SMIs", .instead = "-e msr/smi/" },
-	{ OPTION_REFUSED, 0, "td-level", "n",
-	  .help = "there is no top-down analysis", .instead = "-M with a metric of pstat list metric" },
-	{ OPTION_REFUSED, 0, "topdown", NULL,
-	  .help = "there is no top-down analysis", .instead = "-M with a metric of pstat list metric" },
 	{ OPTION_REFUSED, 'T', "transaction", NULL,
 	  .help = "there is no list of transaction events", .instead = "-e cpu/tx-start/,cpu/tx-abort/" },
 	{ .kind = OPTION_END },
@@ -134,6 +129,10 @@ const struct option_row stat_options[] = {
 	  .value = VALUE_PFM_EVENTS, .call = take_pfm_events },
 	{ OPTION_CALL, 'M', "metrics", "list", "metrics to print, see pstat list metric",
 	  .value = VALUE_METRICS, .call = take_metrics },
+	{ OPTION_FLAG, 0, "topdown", NULL, "print where the slots of cores went", FIELD(topdown) },
+	{ OPTION_NUMBER, 0, "td-level", "n", "level of --topdown (1)", FIELD(topdown_level), LIMITS(1, 6, NULL) },
+	{ OPTION_FLAG, 0, "metric-no-threshold", NULL, "count nothing for the thresholds of metrics alone",
+	  FIELD(no_thresholds) },
 	{ OPTION_CALL, 0, "filter", "expression", "filter the tracepoints of the preceding -e",
 	  .call = take_filter },
 	{ OPTION_COUNT, 'd', "detailed", NULL, "add cache events; -dd: TLBs; -ddd: prefetches",
@@ -228,6 +227,7 @@ void stat_words_init(struct stat_words *words, const struct kern *kern)
 		.style = { .big_num = true, .csv_summary_tag = true },
 		.log_fd = -1,
 		.metric_names = STR_INIT,
+		.topdown_level = 1,
 	};
 	words->plan.events = &words->what.events;
 	event_words_init(&words->what, kern);
@@ -237,8 +237,7 @@ void stat_words_release(struct stat_words *words)
 {
 	event_words_release(&words->what);
 	str_release(&words->metric_names);
-	free(words->plan.metrics);
-	words->plan.metrics = NULL;
+	metrics_release(&words->plan.metrics, &words->plan.n_metrics);
 }
 
 /* ---- what is said ---- */
@@ -298,7 +297,7 @@ static bool two_formats(const struct stat_words *w)
 
 static bool null_with_events(const struct stat_words *w)
 {
-	return w->plan.null_run && (w->what.events.n || w->metric_names.len || w->detailed);
+	return w->plan.null_run && (w->what.events.n || w->metric_names.len || w->topdown || w->detailed);
 }
 
 static bool neither_user_nor_kernel(const struct stat_words *w)
@@ -520,7 +519,7 @@ static const struct default_event {
 
 static int add_default_events(struct stat_words *words, struct str *err)
 {
-	bool others = words->what.events.n || words->metric_names.len;
+	bool others = words->what.events.n || words->metric_names.len || words->topdown;
 	/* In a virtual machine there is mostly no core PMU, and to look for a file of it costs more than to count. */
 	bool named = !others && core_pmu_has(words, "");
 	struct str list = STR_INIT;
@@ -542,12 +541,44 @@ static int add_default_events(struct stat_words *words, struct str *err)
 	return rc;
 }
 
+/* The groups of metrics by which vendors call the levels of the method; the kernel's own events have the first. */
+static int add_topdown(struct stat_words *words, const struct metric_ground *ground, struct str *err)
+{
+	static const char *const groups[] = { "TopdownL", "PipelineL" };
+	struct str reason = STR_INIT;
+	int rc = -ENOENT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(groups) && rc; i++) {
+		char *group = xasprintf("%s%ld", groups[i], words->topdown_level);
+
+		str_reset(&reason);
+		rc = metrics_select(group, &words->what.events, &words->plan.metrics, &words->plan.n_metrics, ground,
+				    &reason);
+		free(group);
+	}
+	str_release(&reason);
+	return rc ? fail(err, -ENOTSUP, "--topdown: nothing counts slots at level %ld here: the kernel has no events "
+			 "for it (topdown-*, stall_slot*), and no vendor's file has the metrics TopdownL%ld",
+			 words->topdown_level, words->topdown_level) : 0;
+}
+
 static int add_metrics(struct stat_words *words, struct str *err)
 {
+	const struct target_spec *target = &words->plan.target;
+	const struct metric_ground ground = {
+		.host = &words->what.host,
+		.cpus = target->all_cpus || target->cpus,
+		.core_wide = target->all_cpus && !target->cpus,
+		.no_thresholds = words->no_thresholds,
+	};
+	int rc;
+
+	if (words->topdown && (rc = add_topdown(words, &ground, err)))
+		return rc;
 	if (!words->metric_names.len)
 		return 0;
 	return metrics_select(words->metric_names.s, &words->what.events, &words->plan.metrics,
-			      &words->plan.n_metrics, &words->what.host, err);
+			      &words->plan.n_metrics, &ground, err);
 }
 
 /* A core type has its unit's name without "cpu_", too. */

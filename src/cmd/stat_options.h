@@ -20,6 +20,9 @@ struct stat_words {
 
 	/* Options that stat_words_complete() turns into the plan's fields. */
 	struct str metric_names; /* -M */
+	bool no_thresholds; /* --metric-no-threshold */
+	bool topdown;
+	long topdown_level;
 	int detailed;
 	bool all_user, all_kernel;
 	const char *each_cgroup;

@@ -254,6 +254,21 @@ const struct event_topic *event_topic(size_t i);
 /* The topic of that name; NULL: there is none. */
 const struct event_topic *event_topic_find(const char *name);
 
+/* ---- vendor.c: metrics of the vendor's files ---- */
+
+/* A record of a file, as perf's layout has it: MetricExpr and its neighbours. */
+struct event_metric {
+	const char *name;
+	const char *groups; /* separated by ';', or NULL */
+	const char *desc; /* one line, or "" */
+	const char *long_desc; /* or NULL */
+	const char *formula, *threshold; /* in perf's language; threshold: or NULL */
+	const char *scale_unit; /* "100%", or NULL */
+	const char *unit; /* the PMU that it is about, or NULL */
+};
+/* Metrics of this CPU, sorted by name. They are read at the first call, and live as long as the list. */
+const struct event_metric *event_metrics(struct event_list *list, const struct host_paths *host, size_t *n);
+
 /* ---- PMUs of this machine (sysfs) ---- */
 struct event_pmu {
 	char *name; /* "cpu", "armv8_pmuv3_0", "software" */

@@ -383,6 +383,63 @@ static int vendor_lookup(struct event_parse *p, const struct spec_event *spec)
 	return rc;
 }
 
+/* ---- metrics ---- */
+
+/* A metric of a unit that this machine does not have is none. */
+static bool has_unit(struct event_parse *p, const struct vendor_text *text)
+{
+	struct pmu_set set = { 0 };
+	char *word = text->field[VENDOR_Unit] ? pmu_word(text) : NULL;
+	bool has;
+
+	if (word)
+		pmu_match(p, word, &set);
+	has = !word || set.n;
+	pmu_set_release(&set);
+	free(word);
+	return has;
+}
+
+static bool read_metric(struct event_parse *p, const struct vendor_record *record, struct event_metric *metric)
+{
+	struct vendor_text text;
+	const char *brief, *more;
+
+	vendor_record_read(vendor_catalog(p), record, &text);
+	brief = text.field[VENDOR_BriefDescription];
+	more = text.field[VENDOR_PublicDescription];
+	*metric = (struct event_metric){
+		.name = record->name,
+		.groups = text.field[VENDOR_MetricGroup],
+		.desc = brief ? brief : more ? more : "",
+		.long_desc = more,
+		.formula = text.field[VENDOR_MetricExpr],
+		.threshold = text.field[VENDOR_MetricThreshold],
+		.scale_unit = text.field[VENDOR_ScaleUnit],
+		.unit = text.field[VENDOR_Unit],
+	};
+	return metric->formula && has_unit(p, &text);
+}
+
+const struct event_metric *event_metrics(struct event_list *list, const struct host_paths *host, size_t *n)
+{
+	struct event_parse p = { .list = list, .host = host, .vendors = &list->vendors };
+	struct vendor_metrics *metrics = vendor_metrics(vendor_catalog(&p));
+	const struct vendor_record *record;
+	size_t left;
+
+	for (record = vendor_records(list->vendors, &left); left && !metrics->read; left--, record++) {
+		if (!record->is_metric)
+			continue;
+		VEC_GROW(metrics->v, metrics->n, metrics->cap);
+		metrics->n += read_metric(&p, record, &metrics->v[metrics->n]);
+	}
+	metrics->read = true;
+	pmu_catalog_free(p.catalog);
+	*n = metrics->n;
+	return metrics->v;
+}
+
 /* ---- list ---- */
 
 /* The event as -e would take it without the vendor's name: "cpu/event=0xd1,umask=0x20/". */

@@ -59,6 +59,14 @@ void vendor_record_read(struct vendor_catalog *vendors, const struct vendor_reco
 /* The core PMU that the record's file is about; "": any. */
 const char *vendor_record_core(const struct vendor_catalog *vendors, const struct vendor_record *record);
 
+/* Metrics that were made of records, for event_metrics(). */
+struct vendor_metrics {
+	struct event_metric *v;
+	size_t n, cap;
+	bool read;
+};
+struct vendor_metrics *vendor_metrics(struct vendor_catalog *vendors);
+
 /* ---- vendor.c ---- */
 
 /* The vendor's event of a PMU, as if it were in the PMU's folder. -ENOENT: there is none; -EINVAL: err says why. */

@@ -39,6 +39,7 @@ struct vendor_catalog {
 	size_t n_files, files_cap;
 	struct vendor_record *v, *standard; /* both sorted by name */
 	size_t n, cap, n_standard, standard_cap;
+	struct vendor_metrics metrics;
 	struct arena texts;
 	struct str why;
 };
@@ -585,9 +586,15 @@ void vendor_catalog_free(struct vendor_catalog *vendors)
 	free(vendors->files);
 	free(vendors->v);
 	free(vendors->standard);
+	free(vendors->metrics.v);
 	arena_release(&vendors->texts);
 	str_release(&vendors->why);
 	free(vendors);
+}
+
+struct vendor_metrics *vendor_metrics(struct vendor_catalog *vendors)
+{
+	return &vendors->metrics;
 }
 
 const char *vendor_why(const struct vendor_catalog *vendors)

@@ -23,6 +23,8 @@ enum op_code {
 	OP_NEGATE,
 	OP_BINARY, /* index: into binaries[] */
 	OP_IF, /* value, condition, other value */
+	OP_KEEP, /* index: into kept[]; the value stays on the stack, too */
+	OP_KEPT,
 };
 
 struct op {
@@ -31,11 +33,27 @@ struct op {
 	double number;
 };
 
+struct operand {
+	double v;
+	enum expr_status status;
+	bool varies; /* v is one of many: whether there is a value may not depend on it */
+};
+
+/* A formula within the program. */
+struct kept {
+	const char *formula;
+	bool whole; /* all of it is compiled: a name of it in itself is a circle */
+};
+
 struct expr {
 	struct op *ops;
 	size_t n_ops, cap_ops;
 	struct expr_name *names;
 	size_t n_names, cap_names;
+	struct kept *kept;
+	struct operand *values; /* of these, while the program runs */
+	size_t n_kept, cap_kept;
+	bool has_threshold; /* whose value is on the stack above the formula's */
 };
 
 /* ---- operators ---- */
@@ -110,7 +128,9 @@ static const struct binary {
 
 struct expr_parser {
 	struct expr *expr;
+	const struct expr_others *others; /* NULL: the language is our own */
 	const char *p;
+	const char *why;
 	unsigned depth;
 	size_t height; /* of the value stack, after what is written so far */
 };
@@ -126,7 +146,7 @@ static bool emit(struct expr_parser *ps, struct op op)
 		ps->height--;
 	else if (op.code == OP_IF)
 		ps->height -= 2;
-	else if (op.code != OP_NEGATE && ++ps->height > EXPR_MAX_STACK)
+	else if (op.code != OP_NEGATE && op.code != OP_KEEP && ++ps->height > EXPR_MAX_STACK)
 		return false;
 	VEC_GROW(expr->ops, expr->n_ops, expr->cap_ops);
 	expr->ops[expr->n_ops++] = op;
@@ -148,21 +168,28 @@ static bool take(struct expr_parser *ps, char c)
 	return true;
 }
 
-static bool is_name_char(char c)
+static bool is_name_char(const struct expr_parser *ps, char c)
 {
-	return isalnum((unsigned char)c) || c == '_' || c == ':' || c == '.' || c == '-';
+	return isalnum((unsigned char)c) || c == '_' || c == ':' || c == '.' ||
+	       (c && strchr(ps->others ? "@?!" : "-", c));
 }
 
 /* Length of the name here; 0: there is none. */
-static size_t name_length(const char *p)
+static size_t name_length(const struct expr_parser *ps)
 {
-	size_t len = 0;
+	const char *p = ps->p;
+	size_t len = ps->others && *p == '#';
 
-	if (!isalpha((unsigned char)*p) && *p != '_')
+	if (!isalpha((unsigned char)p[len]) && p[len] != '_')
 		return 0;
-	while (is_name_char(p[len]))
-		len++;
-	return len;
+	for (;;) {
+		if (is_name_char(ps, p[len]))
+			len++;
+		else if (ps->others && p[len] == '\\' && p[len + 1])
+			len += 2;
+		else
+			return len;
+	}
 }
 
 static bool is_word(const char *name, size_t len, const char *word)
@@ -175,7 +202,7 @@ static bool take_word(struct expr_parser *ps, const char *word)
 	size_t len;
 
 	skip_spaces(ps);
-	len = name_length(ps->p);
+	len = name_length(ps);
 	if (!is_word(ps->p, len, word))
 		return false;
 	ps->p += len;
@@ -207,7 +234,7 @@ static bool parse_number(struct expr_parser *ps)
 			if (exponent < 10000)
 				exponent = exponent * 10 + (*ps->p - '0');
 	}
-	if (is_name_char(*ps->p) && *ps->p != '-')
+	if (is_name_char(ps, *ps->p) && *ps->p != '-')
 		return false;
 	for (unit = 1; exponent > 0 && unit < 1e300; exponent--)
 		unit *= 10;
@@ -239,7 +266,7 @@ static bool parse_question(struct expr_parser *ps, enum op_code code)
 	if (!take(ps, '('))
 		return false;
 	skip_spaces(ps);
-	len = name_length(ps->p);
+	len = name_length(ps);
 	if (!len)
 		return false;
 	input = input_of(ps->expr, ps->p, len, false);
@@ -253,9 +280,35 @@ static bool parse_function(struct expr_parser *ps, unsigned row)
 	       emit(ps, (struct op){ .code = OP_BINARY, .index = row });
 }
 
+/* All of a formula that another one names, or that is the program's own; its value is kept for its next name. */
+static bool parse_formula(struct expr_parser *ps, const char *formula)
+{
+	struct expr *expr = ps->expr;
+	const char *rest = ps->p;
+	unsigned at = 0;
+	bool good;
+
+	while (at < expr->n_kept && expr->kept[at].formula != formula)
+		at++;
+	if (at < expr->n_kept) {
+		if (!expr->kept[at].whole)
+			ps->why = "metrics that name each other in a circle";
+		return expr->kept[at].whole && emit(ps, (struct op){ .code = OP_KEPT, .index = at });
+	}
+	VEC_GROW(expr->kept, expr->n_kept, expr->cap_kept);
+	expr->kept[expr->n_kept++] = (struct kept){ .formula = formula };
+	ps->p = formula;
+	good = parse_expr(ps);
+	skip_spaces(ps);
+	good = good && !*ps->p && emit(ps, (struct op){ .code = OP_KEEP, .index = at });
+	expr->kept[at].whole = true;
+	ps->p = rest;
+	return good;
+}
+
 static bool parse_name(struct expr_parser *ps, size_t len)
 {
-	const char *name = ps->p;
+	const char *name = ps->p, *formula;
 
 	ps->p += len;
 	for (unsigned i = 0; i < ARRAY_SIZE(binaries); i++)
@@ -267,6 +320,9 @@ static bool parse_name(struct expr_parser *ps, size_t len)
 		return parse_question(ps, OP_N_SOURCES);
 	if (is_word(name, len, "if") || is_word(name, len, "else"))
 		return false;
+	formula = ps->others ? ps->others->formula(ps->others->data, name, len) : NULL;
+	if (formula)
+		return parse_formula(ps, formula);
 	return emit(ps, (struct op){ .code = OP_VALUE, .index = input_of(ps->expr, name, len, true) });
 }
 
@@ -279,7 +335,7 @@ static bool parse_factor(struct expr_parser *ps)
 	if (ps->depth >= EXPR_MAX_DEPTH)
 		return false;
 	ps->depth++;
-	len = name_length(ps->p);
+	len = name_length(ps);
 	if (len)
 		good = parse_name(ps, len);
 	else if (isdigit((unsigned char)*ps->p))
@@ -347,12 +403,30 @@ struct expr *expr_compile(const char *text)
 	return NULL;
 }
 
+struct expr *expr_compile_perf(const char *text, const char *threshold, const struct expr_others *others,
+			       const char **why)
+{
+	struct expr_parser ps = { .expr = xcalloc(1, sizeof(*ps.expr)), .others = others };
+	bool good = parse_formula(&ps, text);
+
+	if (good && threshold)
+		good = ps.expr->has_threshold = parse_formula(&ps, threshold);
+	ps.expr->values = xcalloc(ps.expr->n_kept, sizeof(*ps.expr->values));
+	if (good)
+		return ps.expr;
+	*why = ps.why ? ps.why : "a formula that is not understood";
+	expr_free(ps.expr);
+	return NULL;
+}
+
 void expr_free(struct expr *expr)
 {
 	if (!expr)
 		return;
 	free(expr->ops);
 	free(expr->names);
+	free(expr->kept);
+	free(expr->values);
 	free(expr);
 }
 
@@ -367,12 +441,6 @@ const struct expr_name *expr_name(const struct expr *expr, size_t input)
 }
 
 /* ---- program -> value ---- */
-
-struct operand {
-	double v;
-	enum expr_status status;
-	bool varies; /* v is one of many: whether there is a value may not depend on it */
-};
 
 static struct operand apply(const struct binary *row, struct operand a, struct operand b)
 {
@@ -420,7 +488,9 @@ static struct operand load(const struct op *op, const struct expr_inputs *inputs
 	return to;
 }
 
-static struct operand run(const struct expr *expr, const struct expr_inputs *inputs, bool varies)
+enum result { RESULT_VALUE, RESULT_THRESHOLD };
+
+static struct operand run(const struct expr *expr, const struct expr_inputs *inputs, bool varies, enum result result)
 {
 	struct operand stack[EXPR_MAX_STACK], *top = stack;
 
@@ -439,16 +509,22 @@ static struct operand run(const struct expr *expr, const struct expr_inputs *inp
 			top -= 2;
 			top[-1] = choose(top[-1], top[0], top[1]);
 			break;
+		case OP_KEEP:
+			expr->values[op->index] = top[-1];
+			break;
+		case OP_KEPT:
+			*top++ = expr->values[op->index];
+			break;
 		default:
 			*top++ = load(op, inputs, varies);
 		}
 	}
-	return stack[0];
+	return stack[result];
 }
 
 enum expr_status expr_eval(const struct expr *expr, const struct expr_inputs *inputs, double *value)
 {
-	struct operand result = run(expr, inputs, false);
+	struct operand result = run(expr, inputs, false, RESULT_VALUE);
 
 	if (result.status == EXPR_OK && !isfinite(result.v))
 		return EXPR_UNDEFINED;
@@ -457,7 +533,16 @@ enum expr_status expr_eval(const struct expr *expr, const struct expr_inputs *in
 	return result.status;
 }
 
+bool expr_is_beyond(const struct expr *expr, const struct expr_inputs *inputs)
+{
+	struct operand result = { .v = 0 };
+
+	if (expr->has_threshold)
+		result = run(expr, inputs, false, RESULT_THRESHOLD);
+	return result.status == EXPR_OK && result.v != 0;
+}
+
 bool expr_has_inputs(const struct expr *expr, const struct expr_inputs *inputs)
 {
-	return run(expr, inputs, true).status < EXPR_MISSING;
+	return run(expr, inputs, true, RESULT_VALUE).status < EXPR_MISSING;
 }

@@ -96,6 +96,13 @@ uint64_t metric_events_called(const struct expr_name *name)
 	return events;
 }
 
+bool metric_same_attr(const struct perf_event_attr *a, const struct perf_event_attr *b)
+{
+	return a->type == b->type && a->config == b->config && a->config1 == b->config1 &&
+	       a->config2 == b->config2 && a->exclude_user == b->exclude_user &&
+	       a->exclude_kernel == b->exclude_kernel && a->exclude_hv == b->exclude_hv;
+}
+
 struct metric_line metric_line_of(const struct event *event, const struct perf_event_attr *opened)
 {
 	struct metric_line line = {
@@ -109,6 +116,7 @@ struct metric_line metric_line_of(const struct event *event, const struct perf_e
 		.supported = true,
 	};
 
+	line.is_apart = event_is_moved(event);
 	if (is_generic(&event->attr))
 		line.core_type = (uint32_t)(event->attr.config >> CORE_TYPE_SHIFT);
 	else if (event->pmu_is_core && event->cpus.n)
@@ -128,6 +136,11 @@ struct metric_search {
 static bool is_hardware(const struct metric_line *line)
 {
 	return line->kind == EVENT_KERNEL && line->asked->type != PERF_TYPE_SOFTWARE;
+}
+
+static bool is_of_core(const struct metric_line *line)
+{
+	return is_hardware(line) && !line->is_apart;
 }
 
 static bool is_clock(const struct metric_line *line)
@@ -153,6 +166,12 @@ static bool in_pass(const struct metric_line *line, unsigned pass)
 
 static bool is_called(const struct metric_search *s, size_t line, const struct metric_input *input)
 {
+	if (input->word) {
+		for (size_t i = 0; i < input->word->n_attrs && s->lines[line].kind == EVENT_KERNEL; i++)
+			if (metric_same_attr(s->lines[line].asked, &input->word->attrs[i]))
+				return true;
+		return false;
+	}
 	return input->events >> s->events[line] & 1 && counts_modes(s->lines[line].opened, input->name);
 }
 
@@ -165,7 +184,7 @@ static bool fits(const struct metric_search *s, const struct metric_use *use, un
 	if (!line->supported || !in_pass(line, pass) || !is_called(s, at, input) ||
 	    !text_same(line->cgroup, s->lines[use->line].cgroup))
 		return false;
-	if (use->core_line == SIZE_MAX || !is_hardware(line))
+	if (use->core_line == SIZE_MAX || !is_of_core(line))
 		return true;
 	core = &s->lines[use->core_line];
 	return line->core_type == core->core_type &&
@@ -175,10 +194,10 @@ static bool fits(const struct metric_search *s, const struct metric_use *use, un
 /* The line that says of which core type and mode the metric is: its own, or else the first that fits. */
 static size_t find_core_line(const struct metric_search *s, const struct metric_use *use, unsigned pass)
 {
-	if (is_hardware(&s->lines[use->line]))
+	if (is_of_core(&s->lines[use->line]))
 		return use->line;
 	for (size_t line = 0; line < s->n_lines; line++)
-		for (size_t i = 0; i < use->n_inputs && is_hardware(&s->lines[line]); i++)
+		for (size_t i = 0; i < use->n_inputs && is_of_core(&s->lines[line]); i++)
 			if (fits(s, use, pass, line, &use->inputs[i]))
 				return line;
 	return SIZE_MAX;
@@ -320,12 +339,18 @@ static void name_inputs(struct metric_use *use)
 			.events = metric_events_called(name),
 			.line = SIZE_MAX,
 		};
+		if (use->metric->is_made) {
+			use->inputs[i].word = metric_made_word(use->metric, i);
+			use->inputs[i].source = use->inputs[i].word->source;
+		}
 	}
 }
 
 /* Formulas of the table are right: a test compiles them all. */
 static const struct expr *program_of(struct metric_uses *uses, const struct metric *metric)
 {
+	if (metric->is_made)
+		return metric_made_expr(metric);
 	for (size_t i = 0; i < uses->n_programs; i++)
 		if (uses->programs[i].metric == metric)
 			return uses->programs[i].expr;
@@ -447,6 +472,14 @@ static struct metric_input anchor_of(const struct metric *metric, const struct e
 		const struct expr_name *name = expr_name(expr, i);
 		struct metric_input input = { .name = name, .events = metric_events_called(name) };
 
+		if (metric->is_made) {
+			input.word = metric_made_word(metric, i);
+			if (input.word->n_attrs && name->counted && (input.word->is_core || !first.name))
+				first = input;
+			if (first.name && first.word->is_core)
+				return first;
+			continue;
+		}
 		if (!metric_name_is_event(name) || !input.events)
 			continue;
 		if (metric_events[__builtin_ctzll(input.events)].type != PERF_TYPE_SOFTWARE)
@@ -504,6 +537,10 @@ static int compare_uses(const void *a, const void *b)
 
 	if (x->line != y->line)
 		return x->line < y->line ? -1 : 1;
+	if (x->metric->is_made != y->metric->is_made)
+		return x->metric->is_made ? 1 : -1;
+	if (x->metric->is_made)
+		return (x->metric->number > y->metric->number) - (x->metric->number < y->metric->number);
 	return (x->metric > y->metric) - (x->metric < y->metric);
 }
 
@@ -644,9 +681,18 @@ static bool input_value(const void *data, size_t at, double *value)
 	const struct metric_input *input = &ev->use->inputs[at];
 	const struct amount *amount;
 
-	if (input->source == METRIC_ELAPSED) {
-		*value = ev->elapsed_s;
+	switch (input->source) {
+	case METRIC_ELAPSED:
+	case METRIC_ELAPSED_NS:
+		*value = ev->elapsed_s * (input->source == METRIC_ELAPSED ? 1 : 1e9);
 		return true;
+	case METRIC_FACT:
+		*value = input->word->fact;
+		return true;
+	case METRIC_UNKNOWN:
+		return false;
+	default:
+		break;
 	}
 	if (input->line == SIZE_MAX)
 		return false;
@@ -662,7 +708,11 @@ static bool input_value(const void *data, size_t at, double *value)
 static unsigned input_n_sources(const void *data, size_t at)
 {
 	const struct evaluation *ev = data;
+	const struct metric_input *input = &ev->use->inputs[at];
 
+	/* An event that is not counted for the formula may be there all the same. */
+	if (input->word && input->line == SIZE_MAX)
+		return input->word->n_attrs > 0;
 	return n_sources_of(ev->use, ev->lines, at);
 }
 
@@ -685,7 +735,19 @@ bool metric_value(const struct metric_use *use, const struct metric_line *lines,
 	struct evaluation ev = { use, lines, amounts, elapsed_s };
 	struct expr_inputs inputs = { input_value, input_n_sources, &ev };
 
-	return expr_eval(use->expr, &inputs, value) == EXPR_OK;
+	if (expr_eval(use->expr, &inputs, value) != EXPR_OK)
+		return false;
+	if (use->metric->is_made)
+		*value *= use->metric->scale;
+	return true;
+}
+
+static bool is_beyond(const struct metric_use *use, const struct metric_line *lines, const struct amount *amounts,
+		      double elapsed_s)
+{
+	struct evaluation ev = { use, lines, amounts, elapsed_s };
+
+	return expr_is_beyond(use->expr, &(struct expr_inputs){ input_value, input_n_sources, &ev });
 }
 
 void metric_eval(const struct metric_use *use, const struct metric_line *lines,
@@ -704,4 +766,6 @@ void metric_eval(const struct metric_use *use, const struct metric_line *lines,
 	out->mixed = is_mixed(use, lines, amounts);
 	if (metric->look && out->value > metric->look)
 		out->level = out->value > metric->bad ? 2 : 1;
+	if (metric->is_made && is_beyond(use, lines, amounts, elapsed_s))
+		out->level = 2;
 }

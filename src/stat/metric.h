@@ -31,6 +31,7 @@ struct metric_line {
 	const struct perf_event_attr *opened; /* with the modes that are counted */
 	/* Type of its core PMU where that is one core type's (hybrid machines, big.LITTLE), else 0. */
 	uint32_t core_type;
+	bool is_apart; /* a unit counts it that belongs to no core */
 	unsigned n_sources; /* events that are added up in it */
 	const char *cgroup; /* or NULL */
 	size_t group; /* index of the leader as asked for */
@@ -70,11 +71,25 @@ enum metric_source {
 	METRIC_CLOCK, /* CPU time, which a line counts */
 	METRIC_SELF, /* of the line it stands beside, in that line's own unit */
 	METRIC_ELAPSED,
+	METRIC_ELAPSED_NS,
+	METRIC_FACT, /* a number about the machine */
+	METRIC_UNKNOWN, /* which the machine does not say */
+};
+
+/* The meaning of a name in the formula of a made metric. */
+struct metric_word {
+	char *spec; /* as -e takes it */
+	enum metric_source source;
+	double fact;
+	struct perf_event_attr *attrs; /* of the events that it means: one for each PMU */
+	size_t n_attrs;
+	bool is_core; /* core PMUs count it */
 };
 
 struct metric_input {
 	const struct expr_name *name;
 	enum metric_source source;
+	const struct metric_word *word; /* NULL: of metrics[]: */
 	uint64_t events; /* that the name means: bits of rows of metric_events[] */
 	size_t line; /* SIZE_MAX: there is none; the formula can do without it, or is invalid */
 };
@@ -96,6 +111,24 @@ enum metric_source metric_source_of(const struct expr_name *name); /* never METR
 bool metric_name_is_event(const struct expr_name *name);
 /* Rows of metric_events[] that a name means, as bits. */
 uint64_t metric_events_called(const struct expr_name *name);
+
+/* ---- metric_made.c ---- */
+
+const struct expr *metric_made_expr(const struct metric *metric);
+const struct metric_word *metric_made_word(const struct metric *metric, size_t input);
+/*
+ * Chooses the vendor's metrics that the word means, as metrics_select() does. 1 found, 0 there is none, or a negative
+ * errno. Those of a group that this machine has no events for are left out, with a note.
+ */
+int metrics_make(const char *word, struct event_list *events, const struct metric ***chosen, size_t *n_chosen,
+		 const struct metric_ground *ground, struct str *err);
+
+/* Metrics of events that the kernel itself names: metric_topdown.c. */
+extern const struct event_metric topdown_metrics[];
+extern const size_t n_topdown_metrics;
+
+/* The same event, counted in the same modes? */
+bool metric_same_attr(const struct perf_event_attr *a, const struct perf_event_attr *b);
 
 /* ---- once, when counters are open ---- */
 

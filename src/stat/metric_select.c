@@ -14,6 +14,8 @@
 struct choice {
 	const struct metric ***v;
 	size_t *n;
+	struct event_list *events;
+	const struct metric_ground *ground;
 };
 
 static void choose(struct choice *choice, const struct metric *metric)
@@ -34,8 +36,10 @@ static bool is_called(const struct metric *metric, const char *word)
 	return !strcasecmp(word, metric->name) || !strcasecmp(word, alias) || !strcasecmp(word, metric->group);
 }
 
-static int unknown(const char *word, struct str *err)
+static int unknown(struct choice *choice, const char *word, struct str *err)
 {
+	size_t n;
+	const struct event_metric *known = event_metrics(choice->events, choice->ground->host, &n);
 	struct near_name near;
 	struct str name = STR_INIT;
 
@@ -46,6 +50,8 @@ static int unknown(const char *word, struct str *err)
 			near_consider(&near, metrics[i].alias);
 		near_consider(&near, metrics[i].group);
 	}
+	for (size_t i = 0; i < n; i++)
+		near_consider(&near, known[i].name);
 	str_add_printable(&name, word, strlen(word));
 	fail(err, -ENOENT, "metric '%s': no metric or group of metrics has this name", name.s);
 	if (near_best(&near))
@@ -59,6 +65,7 @@ static int unknown(const char *word, struct str *err)
 static int choose_word(struct choice *choice, const char *word, struct str *err)
 {
 	bool found = false;
+	int rc;
 
 	if (!*word)
 		return fail(err, -EINVAL, "metrics: a name is missing before or after a comma");
@@ -68,7 +75,10 @@ static int choose_word(struct choice *choice, const char *word, struct str *err)
 		choose(choice, &metrics[i]);
 		found = true;
 	}
-	return found ? 0 : unknown(word, err);
+	if (found)
+		return 0;
+	rc = metrics_make(word, choice->events, choice->v, choice->n, choice->ground, err);
+	return rc ? (rc < 0 ? rc : 0) : unknown(choice, word, err);
 }
 
 static int choose_words(struct choice *choice, const char *names, struct str *err)
@@ -216,12 +226,13 @@ static int add_events(const struct metric *metric, struct event_list *events,
 }
 
 int metrics_select(const char *names, struct event_list *events, const struct metric ***chosen,
-		   size_t *n_chosen, const struct host_paths *host, struct str *err)
+		   size_t *n_chosen, const struct metric_ground *ground, struct str *err)
 {
 	size_t before = *n_chosen;
-	int rc = choose_words(&(struct choice){ chosen, n_chosen }, names, err);
+	int rc = choose_words(&(struct choice){ chosen, n_chosen, events, ground }, names, err);
 
 	for (size_t i = before; !rc && i < *n_chosen; i++)
-		rc = add_events((*chosen)[i], events, host, err);
+		if (!(*chosen)[i]->is_made)
+			rc = add_events((*chosen)[i], events, ground->host, err);
 	return rc;
 }

@@ -140,15 +140,30 @@ struct metric {
 	int decimals;
 	bool per_second; /* a rate: K, M or G goes before the unit as its size asks for */
 	double look, bad; /* above these: colour level 1 and 2; 0: none */
+	/* Only of one that is made from a vendor's files: metric_made.c. */
+	bool is_made;
+	size_t number; /* its place among those that were chosen */
+	double scale; /* value = formula x scale */
 };
 extern const struct metric metrics[];
 extern const size_t n_metrics;
+/* The place where metrics are computed. */
+struct metric_ground {
+	const struct host_paths *host;
+	bool cpus; /* CPUs are counted, not tasks */
+	bool core_wide; /* and of each core all of them */
+	bool no_thresholds; /* nothing is counted for them alone */
+};
 /*
- * -M a,b: names, groups or patterns. Adds to *chosen (NULL at first; the caller frees it) and adds the
- * events that are needed and not there yet, each metric's in one weak group. -ENOENT, -EINVAL.
+ * -M a,b: names, groups or patterns, of metrics[] and else of the vendors' files. Adds to *chosen (NULL at first;
+ * metrics_release() frees it) and adds the events that are needed and not there yet, each metric's in one weak group.
+ * -ENOENT, -EINVAL. What is chosen refers to the list, which has to live as long.
  */
 int metrics_select(const char *names, struct event_list *events, const struct metric ***chosen,
-		   size_t *n_chosen, const struct host_paths *host, struct str *err);
+		   size_t *n_chosen, const struct metric_ground *ground, struct str *err);
+void metrics_release(const struct metric ***chosen, size_t *n);
+/* Does -M with this word, a name, a group or a pattern, mean the vendor's metric? */
+bool metric_known_is_called(const struct event_metric *known, const char *word);
 
 /* ---- run_metrics.c: metrics of runs whose counts are whole ---- */
 

@@ -339,9 +339,91 @@ static void test_depth(void **state)
 	expect_nested("1 if 0 else ", "1", "", EXPR_MAX_DEPTH - 1, EXPR_OK);
 	expect_nested("1 if 0 else ", "1", "", 1000000, NOT_A_FORMULA);
 	expect_nested("(1 | 1 ^ 1 & 1 < 1 + 1 * ", "1", ")", 20, EXPR_OK);
-	expect_nested("(1 | 1 ^ 1 & 1 < 1 + 1 * ", "1", ")", 30, NOT_A_FORMULA); /* values that wait */
+	expect_nested("(1 | 1 ^ 1 & 1 < 1 + 1 * ", "1", ")", 100, NOT_A_FORMULA); /* values that wait */
 	expect_nested("1 + ", "1", "", 100000, EXPR_OK); /* long is not deep */
 	expect_nested("a", "", "", 100000, EXPR_MISSING);
+}
+
+/* ---- perf's language ---- */
+
+/* Formulas that others may name: upper case, "X" is 10 + the input x, and two that are a circle. */
+static const char *formula_named(void *data, const char *name, size_t len)
+{
+	static const char *const formulas[][2] = {
+		{ "X", "10 + x" }, { "TWICE", "X + X" }, { "A", "B + 1" }, { "B", "A + 1" }, { "SELF", "SELF" },
+		{ "WRONG", "1 +" },
+	};
+
+	(void)data;
+	for (size_t i = 0; i < ARRAY_SIZE(formulas); i++)
+		if (strlen(formulas[i][0]) == len && !memcmp(formulas[i][0], name, len))
+			return formulas[i][1];
+	return NULL;
+}
+
+static const struct expr_others others = { formula_named, NULL };
+
+/* The inputs count 1, 2, 3 ... in the order of the text. */
+static bool give_number(const void *data, size_t input, double *value)
+{
+	(void)data;
+	*value = (double)input + 1;
+	return true;
+}
+
+static unsigned number_of_sources(const void *data, size_t input)
+{
+	(void)data;
+	return (unsigned)input + 1;
+}
+
+static void expect_perf(const char *text, const char *threshold, double want, bool beyond, const char *names)
+{
+	const struct expr_inputs inputs = { give_number, number_of_sources, NULL };
+	const char *why = NULL;
+	struct expr *expr = expr_compile_perf(text, threshold, &others, &why);
+	struct str got = STR_INIT;
+	double v = 0;
+
+	if (!expr)
+		fail_msg("%s: %s", text, why);
+	for (size_t i = 0; i < expr_n_names(expr); i++) {
+		str_add(&got, i ? " " : "");
+		str_addn(&got, expr_name(expr, i)->text, expr_name(expr, i)->len);
+	}
+	assert_string_equal(got.s, names);
+	assert_int_equal(expr_eval(expr, &inputs, &v), EXPR_OK);
+	assert_true(v == want);
+	assert_int_equal(expr_is_beyond(expr, &inputs), beyond);
+	str_release(&got);
+	expr_free(expr);
+}
+
+static void expect_no_perf(const char *text, const char *reason)
+{
+	const char *why = NULL;
+
+	assert_null(expr_compile_perf(text, NULL, &others, &why));
+	assert_non_null(strstr(why, reason));
+}
+
+static void test_language_of_perf(void **state)
+{
+	(void)state;
+	expect_perf("a-b", NULL, -1, false, "a b");
+	expect_perf("cpu@X.Y\\,cmask\\=0x1@ / l1\\-loads", NULL, 0.5, false, "cpu@X.Y\\,cmask\\=0x1@ l1\\-loads");
+	expect_perf("5 * #smt_on if #num_cpus > 1 else 7", NULL, 5, false, "#smt_on #num_cpus");
+	expect_perf("has_event(a) + source_count(b)", NULL, 3, false, "a b");
+	expect_perf("X * 2", NULL, 22, false, "x");
+	expect_perf("TWICE + x", "TWICE > 21", 23, true, "x");
+	expect_perf("a", "X < 12 & b > 1", 1, false, "a x b");
+	expect_perf("a", "X < 13 & b > 2", 1, true, "a x b");
+	expect_no_perf("A", "circle");
+	expect_no_perf("SELF + 1", "circle");
+	expect_no_perf("WRONG", "not understood");
+	expect_no_perf("1 2", "not understood");
+	expect_no_perf("", "not understood");
+	expect_no_perf("a\\", "not understood");
 }
 
 /* Any bytes end in a status: run under the sanitizers, this looks for reads past the end. */
@@ -384,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_has_inputs),
 		cmocka_unit_test(test_runs_again),
 		cmocka_unit_test(test_depth),
+		cmocka_unit_test(test_language_of_perf),
 		cmocka_unit_test(test_noise),
 	};
 

@@ -21,7 +21,9 @@ static int select_metrics(struct selection *sel, const char *names)
 {
 	static const struct host_paths nowhere = { "/nowhere", "/nowhere", "/nowhere", NULL };
 
-	return metrics_select(names, &sel->events, &sel->v, &sel->n, &nowhere, &sel->err);
+	const struct metric_ground ground = { .host = &nowhere };
+
+	return metrics_select(names, &sel->events, &sel->v, &sel->n, &ground, &sel->err);
 }
 
 static void selection_init(struct selection *sel)
@@ -33,7 +35,7 @@ static void selection_init(struct selection *sel)
 static void selection_release(struct selection *sel)
 {
 	event_list_release(&sel->events);
-	free(sel->v);
+	metrics_release(&sel->v, &sel->n);
 	str_release(&sel->err);
 }
 
@@ -133,6 +135,7 @@ static void test_select_on_core_types(void **state)
 {
 	struct fake_machine machine;
 	struct selection sel;
+	const struct metric_ground ground = { .host = &machine.host };
 	const struct event *v;
 
 	(void)state;
@@ -143,7 +146,7 @@ static void test_select_on_core_types(void **state)
 		skip();
 	}
 	selection_init(&sel);
-	assert_int_equal(metrics_select("ipc", &sel.events, &sel.v, &sel.n, &machine.host, &sel.err), 0);
+	assert_int_equal(metrics_select("ipc", &sel.events, &sel.v, &sel.n, &ground, &sel.err), 0);
 	assert_int_equal(sel.events.n, 4);
 	v = sel.events.v;
 	for (size_t i = 0; i < 4; i += 2) {
@@ -153,7 +156,7 @@ static void test_select_on_core_types(void **state)
 		assert_string_equal(v[i + 1].pmu_name, v[i].pmu_name);
 	}
 	/* A clock in one type's group would stand still on the other type. */
-	assert_int_equal(metrics_select("frequency", &sel.events, &sel.v, &sel.n, &machine.host, &sel.err), 0);
+	assert_int_equal(metrics_select("frequency", &sel.events, &sel.v, &sel.n, &ground, &sel.err), 0);
 	v = sel.events.v;
 	assert_string_equal(v[sel.events.n - 1].name, "task-clock");
 	assert_int_equal(v[sel.events.n - 1].leader, sel.events.n - 1);
