@@ -263,12 +263,20 @@ static const char *negation(const struct option_row *rows, const struct option_r
 	return name && !has_name(rows, name) ? name : NULL;
 }
 
+/* Does the name go on where the match ends? An abbreviation of both is the shorter one: --ev is --event. */
+static bool is_longer(const struct match *match, const char *name)
+{
+	const char *shorter = match->n && !match->negated ? match->row->name : NULL;
+
+	return shorter && !strncmp(name, shorter, strlen(shorter));
+}
+
 static void match_name(struct match *match, const char *name, const char *word, size_t len,
 		       const struct option_row *row, bool negated)
 {
 	bool exact = strlen(name) == len;
 
-	if (strncmp(name, word, len) || (match->exact && !exact))
+	if (strncmp(name, word, len) || (match->exact && !exact) || (!exact && is_longer(match, name)))
 		return;
 	if (exact && !match->exact)
 		match->n = 0;

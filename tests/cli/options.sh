@@ -308,7 +308,7 @@ test_not_there()
 	of_perf=$(perf stat -h 2>&1 | grep -oE -e '^ +(-[A-Za-z], )?--[a-z0-9-]+' | long_options)
 	of_pstat=$("$PSTAT" stat -h | long_options)
 	same "options of perf only" "$(comm -23 <(printf '%s\n' "$of_perf") <(printf '%s\n' "$of_pstat"))" "$listed"
-	fails_with 125 'topdown: perf has .*: there is no top-down analysis' "$PSTAT" stat --topdown true
+	fails_with 125 'bpf-counters: perf has .*: counts are read by system calls' "$PSTAT" stat --bpf-counters true
 	run "$PSTAT" stat record -o counts -e page-faults:u true
 	run "$PSTAT" stat report -i counts
 	has "stat record and stat report are there" ' page-faults:u' "$err"
