@@ -14,6 +14,7 @@
 #include "stat/stat.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -21,6 +22,8 @@
 
 struct list_words {
 	bool json, names, counters, no_pager;
+	bool descriptions, long_descriptions, details, deprecated;
+	const char *unit, *output, *events_dir;
 };
 
 const struct option_row list_options[] = {
@@ -34,20 +37,28 @@ const struct option_row list_options[] = {
 	{ .kind = OPTION_FLAG, .name = "counters",
 	  .help = "print the free counters of each unit",
 	  .offset = offsetof(struct list_words, counters) },
+	{ .kind = OPTION_FLAG, .letter = 'd', .name = "desc", .help = "print descriptions (default)",
+	  .offset = offsetof(struct list_words, descriptions), .both = true },
+	{ .kind = OPTION_FLAG, .letter = 'v', .name = "long-desc",
+	  .help = "print long descriptions where there are some",
+	  .offset = offsetof(struct list_words, long_descriptions) },
+	{ .kind = OPTION_FLAG, .name = "details", .help = "print what names stand for: terms of a unit, formulas",
+	  .offset = offsetof(struct list_words, details) },
+	{ .kind = OPTION_FLAG, .name = "deprecated", .help = "print events that the vendor advises against, too",
+	  .offset = offsetof(struct list_words, deprecated) },
+	{ .kind = OPTION_TEXT, .name = "unit", .argument = "name",
+	  .help = "print the events of this counter unit alone",
+	  .offset = offsetof(struct list_words, unit) },
+	{ .kind = OPTION_TEXT, .name = "events-dir", .argument = "dir", .help = "folder of vendors' JSON files",
+	  .value = VALUE_DIRECTORY, .offset = offsetof(struct list_words, events_dir) },
+	{ .kind = OPTION_TEXT, .letter = 'o', .name = "output", .argument = "file", .help = "write to this file",
+	  .value = VALUE_FILE, .offset = offsetof(struct list_words, output) },
 	{ .kind = OPTION_FLAG, .name = "no-pager", .help = "do not use a pager",
 	  .offset = offsetof(struct list_words, no_pager) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
 	{ OPTION_ACCEPTED, 0, "debug", NULL, .help = "there is nothing more to print" },
-	{ OPTION_ACCEPTED, 0, "deprecated", NULL, .help = "no event is left out" },
-	{ OPTION_ACCEPTED, 'd', "desc", NULL, .help = "descriptions are always printed" },
-	{ OPTION_ACCEPTED, 'v', "long-desc", NULL, .help = "there is one description per event" },
-	{ OPTION_ACCEPTED, 0, "details", NULL, .help = "what an event stands for is in its description" },
-	{ OPTION_REFUSED, 0, "cputype", "type", .help = "a pattern selects events",
-	  .instead = "pstat list 'cpu_core/*'" },
-	{ OPTION_REFUSED, 0, "unit", "name", .help = "a pattern selects events",
-	  .instead = "pstat list 'unit/*'" },
-	{ OPTION_REFUSED, 'o', "output", "file", .help = "the shell redirects the output",
-	  .instead = "pstat list > FILE", .value = VALUE_FILE },
+	{ OPTION_REFUSED, 0, "cputype", "type", .help = "the cores of a kind are a counter unit",
+	  .instead = "--unit cpu_core" },
 	{ .kind = OPTION_END },
 };
 
@@ -199,6 +210,7 @@ static const struct topic_row {
 	{ "cache", NULL, NULL, EACH_TRIED },
 	{ "pmu", "Counter unit ", NULL, EACH_TRIED },
 	{ "tracepoint", "Tracepoints of ", ":", ONE_FOR_ALL },
+	{ "vendor", "Vendor's events of ", NULL, NONE_TRIED },
 	{ "pfm", "Vendor events of ", "::", EACH_TRIED },
 };
 
@@ -216,7 +228,7 @@ static const char *title_of(const char *name)
 {
 	const struct event_topic *topic = event_topic_find(name);
 
-	return topic ? topic->title : "Metrics";
+	return topic ? topic->title : !strcmp(name, "metricgroup") ? "Groups of metrics" : "Metrics";
 }
 
 static void list_groups_init(struct list_groups *groups, struct str *out, unsigned columns, const struct kern *kern)
@@ -603,11 +615,15 @@ static void add_near(const char *word, const struct host_paths *host, struct str
 
 /* ---- one line ---- */
 
-enum { NAME_COLUMN = 46, PIECE_BYTES = 1 << 16 };
+enum { NAME_COLUMN = 46, DETAILS_INDENT = 8, PIECE_BYTES = 1 << 16 };
 
 struct event_listing {
 	const struct list_words *words;
 	const struct kern *kern;
+	struct event_list known; /* has the vendor's metrics */
+	const struct event_metric *metric; /* while one is printed */
+	int output; /* a descriptor; -1: standard output */
+	struct str long_desc; /* scratch: of the event that is printed, in one line */
 	struct event_trial trial;
 	struct str line; /* scratch */
 	struct str text; /* not yet written: all of it, where it is for a terminal */
@@ -663,10 +679,10 @@ static void add_json_text(struct str *line, const char *key, const char *text)
 /* The keys that perf has, by its names; then pstat's own. */
 static void add_json(struct str *line, const struct event_info *info, const char *verdict)
 {
-	bool metric = !strcmp(info->topic, "metric"), scaled = info->scale != 1.0 && info->scale != 0.0;
+	bool metric = !strncmp(info->topic, "metric", 6), scaled = info->scale != 1.0 && info->scale != 0.0;
 
 	str_addc(line, '{');
-	add_json_text(line, metric ? "MetricName" : "EventName", info->name);
+	add_json_text(line, !metric ? "EventName" : info->topic[6] ? "MetricGroup" : "MetricName", info->name);
 	if (info->alias[0])
 		add_json_text(line, "EventAlias", info->alias);
 	if (!metric)
@@ -681,6 +697,12 @@ static void add_json(struct str *line, const struct event_info *info, const char
 		add_json_text(line, "ScaleUnit", unit);
 		free(unit);
 	}
+	if (info->long_desc)
+		add_json_text(line, "PublicDescription", info->long_desc);
+	if (info->encoding)
+		add_json_text(line, "Encoding", info->encoding);
+	if (info->deprecated)
+		add_json_text(line, "Deprecated", "1");
 	add_json_text(line, "topic", info->topic);
 	add_json_text(line, "name", info->name);
 	if (verdict)
@@ -701,6 +723,57 @@ static void end_array(struct str *out, size_t n)
 	str_add(out, n ? "\n]\n" : "[\n]\n");
 }
 
+/* The keys of perf for what else is known of a metric. */
+static void add_metric_json(struct str *line, const struct event_metric *metric)
+{
+	if (metric->groups)
+		add_json_text(line, "MetricGroup", metric->groups);
+	add_json_text(line, "MetricExpr", metric->formula);
+	if (metric->threshold)
+		add_json_text(line, "MetricThreshold", metric->threshold);
+	if (metric->scale_unit)
+		add_json_text(line, "ScaleUnit", metric->scale_unit);
+}
+
+/* Topics that are of one unit in all. */
+static const struct {
+	const char *topic, *unit;
+} units_of_topics[] = { { "sw", "software" },	{ "tool", "tool" },	{ "tracepoint", "tracepoint" },
+			{ "breakpoint", "breakpoint" } };
+
+/* Is it of the unit of --unit? "uncore_imc" is also uncore_imc_0. */
+static bool is_of_unit(const struct event_info *info, const char *unit)
+{
+	const char *pmu = info->pmu_name;
+	size_t len = strlen(unit);
+
+	for (size_t i = 0; i < ARRAY_SIZE(units_of_topics) && !*pmu; i++)
+		if (!strcmp(units_of_topics[i].topic, info->topic))
+			pmu = units_of_topics[i].unit;
+	if (has_glob_chars(unit))
+		return glob_match(unit, pmu);
+	return !strncmp(pmu, unit, len) && !pmu[len + strspn(pmu + len, "_0123456789")];
+}
+
+/* The same as the options want it told. */
+static struct event_info as_asked(struct event_listing *listing, const struct event_info *info)
+{
+	const struct list_words *words = listing->words;
+	struct event_info asked = *info;
+
+	if (words->json)
+		return asked;
+	if (words->long_descriptions && info->long_desc) {
+		str_reset(&listing->long_desc);
+		for (const char *p = info->long_desc; *p; p++)
+			str_addc(&listing->long_desc, *p == '\n' ? ' ' : *p);
+		asked.desc = listing->long_desc.s;
+	}
+	if (!words->descriptions)
+		asked.desc = "";
+	return asked;
+}
+
 static bool worth_trying(const struct event_info *info)
 {
 	return !strcmp(info->topic, "hw") || !strcmp(info->topic, "cache");
@@ -710,23 +783,46 @@ static bool worth_trying(const struct event_info *info)
 static int write_text(struct event_listing *listing)
 {
 	struct str *text = &listing->text;
-	bool all = fwrite(text->s, 1, text->len, stdout) == text->len;
+	bool all = listing->output >= 0 ? !write_all(listing->output, text->s, text->len) :
+					  fwrite(text->s, 1, text->len, stdout) == text->len;
 
 	str_reset(text);
 	return !all;
+}
+
+/* Adds to the line of an event the keys of a metric, or below it what the name stands for. */
+static void finish_line(struct event_listing *listing, const struct event_info *info)
+{
+	struct str *line = &listing->line;
+	const char *details = listing->metric ? listing->metric->formula : info->encoding;
+
+	if (listing->words->json && listing->metric) {
+		line->s[--line->len] = '\0';
+		add_metric_json(line, listing->metric);
+		str_addc(line, '}');
+	}
+	if (!listing->words->json && listing->words->details && details) {
+		str_pad(line, ' ', DETAILS_INDENT);
+		add_printable(line, details);
+		str_addc(line, '\n');
+	}
 }
 
 /* A reader that has gone away ends the walk. */
 static int print_event(const struct event_info *info, void *data)
 {
 	struct event_listing *listing = data;
+	const struct event_info asked = as_asked(listing, info);
 	struct str *line = &listing->line;
 	const char *verdict = NULL;
 
+	if ((info->deprecated && !listing->words->deprecated) ||
+	    (listing->words->unit && !is_of_unit(info, listing->words->unit)))
+		return 0;
 	listing->n++;
 	listing->n_all++;
 	if (listing->grouped) {
-		list_groups_add(&listing->groups, info);
+		list_groups_add(&listing->groups, &asked);
 		return 0;
 	}
 	str_reset(line);
@@ -737,7 +833,8 @@ static int print_event(const struct event_info *info, void *data)
 			str_add(line, before_element(listing->n_all - 1));
 		if (worth_trying(info))
 			verdict = event_trial_verdict(&listing->trial, info->name);
-		(listing->words->json ? add_json : add_text)(line, info, verdict);
+		(listing->words->json ? add_json : add_text)(line, &asked, verdict);
+		finish_line(listing, info);
 	}
 	str_addn(&listing->text, line->s, line->len);
 	return !listing->terminal && listing->text.len >= PIECE_BYTES ? write_text(listing) : 0;
@@ -745,25 +842,66 @@ static int print_event(const struct event_info *info, void *data)
 
 /* ---- words ---- */
 
+/* Metrics of the table, then those of the vendor, in one form. */
+static struct event_metric metric_at(struct event_listing *listing, size_t i, const char **alias)
+{
+	size_t n;
+	const struct event_metric *known = event_metrics(&listing->known, &listing->kern->host, &n);
+
+	*alias = "";
+	if (i >= n_metrics)
+		return i - n_metrics < n ? known[i - n_metrics] : (struct event_metric){ .name = NULL };
+	if (metrics[i].alias)
+		*alias = metrics[i].alias;
+	return (struct event_metric){ .name = metrics[i].name, .groups = metrics[i].group,
+				      .desc = metrics[i].desc, .formula = metrics[i].formula };
+}
+
 static int walk_metrics(struct event_listing *listing, const char *pattern)
 {
+	struct event_metric metric;
+	const char *alias;
 	int rc = 0;
 
-	for (size_t i = 0; i < n_metrics && !rc; i++) {
+	for (size_t i = 0; !rc && (metric = metric_at(listing, i, &alias)).name; i++) {
 		const struct event_info info = {
-			.topic = "metric",
-			.name = metrics[i].name,
-			.alias = metrics[i].alias ? metrics[i].alias : "",
-			.desc = metrics[i].desc,
-			.pmu_name = "",
-			.unit = "",
-			.scale = 1.0,
+			.topic = "metric", .name = metric.name, .alias = alias, .desc = metric.desc,
+			.long_desc = metric.long_desc, .pmu_name = metric.unit ? metric.unit : "",
+			.unit = "", .scale = 1.0,
 		};
 
-		if (!pattern || glob_match(pattern, info.name) || glob_match(pattern, info.alias) ||
-		    (metrics[i].group && glob_match(pattern, metrics[i].group)))
+		listing->metric = &metric;
+		if (!pattern || glob_match(pattern, alias) || metric_known_is_called(&metric, pattern))
 			rc = print_event(&info, listing);
+		listing->metric = NULL;
 	}
+	return rc;
+}
+
+/* Each group of metrics once, in the order in which metrics have them. */
+static int walk_metric_groups(struct event_listing *listing)
+{
+	struct text_index *seen = texts_new();
+	uint32_t n_seen = 0;
+	struct event_metric metric;
+	const char *alias;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && (metric = metric_at(listing, i, &alias)).name; i++) {
+		char *groups = xstrdup(metric.groups ? metric.groups : ""), *rest = groups, *group;
+
+		while (!rc && (group = strsep(&rest, ";,"))) {
+			const struct event_info info = { .topic = "metricgroup", .name = group, .alias = "",
+							 .desc = "", .pmu_name = "", .unit = "", .scale = 1.0 };
+
+			if (!*group || texts_intern(seen, group, strlen(group)) < n_seen)
+				continue;
+			n_seen++;
+			rc = print_event(&info, listing);
+		}
+		free(groups);
+	}
+	texts_free(seen);
 	return rc;
 }
 
@@ -784,10 +922,14 @@ static int list_topic(struct event_listing *listing, const char *topic, bool *kn
 	int rc;
 
 	*known = true;
-	if (!strcmp(topic, "metric")) {
-		walk_metrics(listing, NULL);
+	if (!strcmp(topic, "metric") || !strcmp(topic, "metricgroup")) {
+		topic[6] ? walk_metric_groups(listing) : walk_metrics(listing, NULL);
 		return 0;
 	}
+	if (!strcmp(topic, "sdt"))
+		return bad_usage("list: sdt: probes in programs have no names here\n"
+				 "  instead: pstat list probe, for how one is written");
+	topic = strcmp(topic, "hwcache") ? topic : "cache"; /* perf's name */
 	rc = event_walk(topic, NULL, &listing->kern->host, print_event, listing, &err);
 	*known = rc != -EINVAL;
 	if (*known && rc < 0)
@@ -926,8 +1068,10 @@ static void finish(struct event_listing *listing)
 
 int cmd_list(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
-	struct list_words words = { 0 };
-	struct event_listing listing = { .words = &words, .kern = kern, .line = STR_INIT, .text = STR_INIT };
+	struct list_words words = { .descriptions = true };
+	struct kern own = *kern;
+	struct event_listing listing = { .words = &words, .kern = &own, .line = STR_INIT, .text = STR_INIT,
+					 .long_desc = STR_INIT, .output = -1 };
 	int first, status = command_parse(self, argc, argv, &words, &first);
 
 	if (status >= 0)
@@ -938,20 +1082,35 @@ int cmd_list(const struct command *self, int argc, char **argv, const struct ker
 		return bad_usage("list: --names and --json: give one of them");
 	if (words.counters)
 		return list_counters(&words, kern);
-	listing.terminal = isatty(STDOUT_FILENO);
-	listing.grouped = listing.terminal && !words.names && !words.json;
-	event_trial_init(&listing.trial, kern);
-	list_groups_init(&listing.groups, &listing.text, terminal_columns(STDOUT_FILENO), kern);
+	own.host.events = words.events_dir;
+	if (words.output) {
+		listing.output = open(words.output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		if (listing.output < 0)
+			return bad_usage("list: --output: %s: %s", words.output, strerror(errno));
+	}
+	listing.terminal = !words.output && isatty(STDOUT_FILENO);
+	listing.grouped = listing.terminal && !words.names && !words.json && !words.details;
+	event_list_init(&listing.known);
+	event_trial_init(&listing.trial, &own);
+	list_groups_init(&listing.groups, &listing.text, terminal_columns(STDOUT_FILENO), &own);
 	status = first < argc ? 0 : list_all(&listing);
 	for (int i = first; i < argc; i++) {
 		int failed = list_word(&listing, argv[i]);
 
 		status = status ? status : failed;
 	}
+	if (words.unit && !listing.n_all && !status) {
+		message_error("list: --unit: there is no event of a counter unit '%s'", words.unit);
+		status = EXIT_PSTAT_FAILED;
+	}
 	finish(&listing);
+	if (listing.output >= 0 && close(listing.output) && !status)
+		status = EXIT_PSTAT_FAILED;
+	event_list_release(&listing.known);
 	list_groups_release(&listing.groups);
 	event_trial_release(&listing.trial);
 	str_release(&listing.line);
 	str_release(&listing.text);
+	str_release(&listing.long_desc);
 	return status;
 }
