@@ -240,7 +240,8 @@ static void test_arm(void **state)
 	{ "mapfile.csv", "GenuineIntel-6-1,v1,cpu,core\n" }
 static const struct machine_file damaged[] = {
 	CPU,
-	{ "cpu/a.json", "[{\"EventName\": \"WHOLE\", \"EventCode\": \"0x01\"}, {\"EventName\": \"CUT\", \"EventCo" },
+	{ "cpu/a.json", "[{\"EventName\": \"WHOLE\", \"EventCode\": \"0x01\", \"SampleAfterValue\": \"2000003\"},"
+			"{\"EventName\": \"CUT\", \"EventCo" },
 	{ "cpu/b.json", "[[[{\"EventName\": \"DEEP\"}]], 3, \"text\", {\"EventName\": 5}, {\"EventName\": \"\"}, {},"
 			"{\"EventName\": \"A\\u001b[31m\", \"EventCode\": \"2\"},"
 			"{\"EventName\": \"AFTER\", \"EventCode\": \"0x3\"}]" },
@@ -260,6 +261,7 @@ static void test_damaged_files(void **state)
 	expect_error("DEEP", &m.host, -ENOENT, "unknown event");
 	event_list_init(&list);
 	assert_int_equal(event_list_parse(&list, "WHOLE", &m.host, &err), 0);
+	assert_int_equal(list.v[0].usual_period, 2000003);
 	assert_int_equal(list.notes.n, 1);
 	assert_non_null(strstr(list.notes.v[0].text, "a.json: it is cut or damaged"));
 	event_list_release(&list);
