@@ -341,9 +341,10 @@ LIBRARY_PROGRAMS = $(if $(SANITIZE),$(if $(filter thread,$(subst $(comma), ,$(SA
 # libunwind (stacks are unwound by rows of our own, then by libdw).
 STATIC_NONE := export/db_sqlite unwind/unwind_libunwind
 STATIC_OBJECTS := $(patsubst %.c,$(BUILD)/src/%.o,main.c $(ONLY_STATIC) $(STATIC_NONE:%=%_none.c))
-# archive_of(SOURCE, NAMES): the archives, where that source is in the program. A new one has to be named here.
+# archive_of(SOURCE, NAMES): the archives, where that source is in the program. A new one has to be named here. zlib comes
+# before libelf, whose newer archives have a crc32() of their own, and after all that call it.
 archive_of = $(if $(filter src/$1.c,$(SOURCES)),$2)
-STATIC_ARCHIVES := $(call archive_of,buildcache/tar_libarchive,archive bz2) $(call archive_of,bpf/loaded_libbpf,bpf) dw elf \
+STATIC_ARCHIVES := $(call archive_of,buildcache/tar_libarchive,archive bz2) $(call archive_of,bpf/loaded_libbpf,bpf) z dw elf \
 	$(call archive_of,event/pfm,pfm) $(call archive_of,annotate/disasm_capstone,capstone) \
 	$(call archive_of,screen/terminal_ncurses,ncursesw tinfo) $(call archive_of,sym/demangle,iberty) \
 	$(call archive_of,compare/load_jansson,jansson) lzma zstd z c
@@ -356,7 +357,12 @@ STATIC_CALLERS = $(filter-out $(STATIC_NONE:%=src/%.c) src/sym/debuginfod.c, \
 static: $(BUILD)/static/archives $(BUILD)/static/pstat
 	@echo "  STATIC  $(BUILD)/static/pstat: $$(stat -c %s $(BUILD)/static/pstat) bytes"
 
-$(BUILD)/static/pstat: $(STATIC_OBJECTS) $(BUILD)/program.a | $(BUILD)/static/archives
+# One object, whose names are its own: archives have functions of the same names (glob_match() of libbpf).
+$(BUILD)/static/program.o: $(STATIC_OBJECTS) $(BUILD)/program.a
+	$(Q)$(CC) -r -nostdlib $(CFLAGS) $(LDFLAGS) $(if $(and $(filter -flto%,$(CFLAGS)),$(filter-out clang%,$(notdir $(firstword $(CC))))),-flinker-output=nolto-rel) -o $@ $^
+	$(Q)$(OBJCOPY) --keep-global-symbol=main $@
+
+$(BUILD)/static/pstat: $(BUILD)/static/program.o | $(BUILD)/static/archives
 	@echo "  LINK    $@"
 	$(Q)$(if $(SANITIZE),echo "make static: a program with sanitizers is not static" >&2; exit 1;) $(CC) \
 		-static -s -Wl,--gc-sections,--fatal-warnings $(CFLAGS) $(LDFLAGS) -o $@ $^ $(STATIC_ARCHIVES:%=-l%)
