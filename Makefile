@@ -415,8 +415,8 @@ $(BUILD)/library/uninstalled/pstat.pc: Makefile
 		'Libs: -L$(abspath $(BUILD))/library -lpstat' 'Cflags: -I$(abspath $(BUILD))/library/include' > $@
 
 # ---- tests ----
-# cmocka.h wants these before it.
-BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h
+# cmocka.h wants these before it. Version 2 deprecates names of version 1, which has no others.
+BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include stdint.h -DCMOCKA_DISABLE_DEPRECATION_WARNINGS
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"

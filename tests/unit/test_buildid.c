@@ -502,7 +502,7 @@ static pid_t newest_helper(void)
 	return (pid_t)found;
 }
 
-static void stop(pid_t helper)
+static void stop_helper(pid_t helper)
 {
 	int status;
 
@@ -570,7 +570,7 @@ static void test_stuck(void **state)
 
 	(void)state;
 	assert_true(first > 0);
-	stop(first);
+	stop_helper(first);
 	take_on(2, 10, "/2", inodes[0]);
 	assert_string_equal(written(), "/1 20 a1 misc 2\n");
 	/* Another helper has what lies elsewhere. */
@@ -599,7 +599,7 @@ static void test_all_stuck(void **state)
 	for (uint32_t i = 0; i < HELPERS; i++) {
 		while (i && !(helper = newest_helper()))
 			usleep(10000);
-		stop(helper);
+		stop_helper(helper);
 		/* One that it sticks at, and one that asks for the next helper. */
 		for (uint32_t k = 0; k < 2; k++) {
 			snprintf(path, sizeof(path), "/%u", (i + 1) * 10 + k);
@@ -619,7 +619,7 @@ static void test_killed(void **state)
 	pid_t helper = some_helper();
 
 	(void)state;
-	stop(helper);
+	stop_helper(helper);
 	take_on(2, 10, "/2", two);
 	assert_string_equal(written(), "/1 20 a1 misc 2\n");
 	assert_int_equal(kill(helper, SIGKILL), 0);
@@ -637,7 +637,7 @@ static void test_seen_while_it_is_asked_for(void **state)
 	pid_t helper = some_helper();
 
 	(void)state;
-	stop(helper);
+	stop_helper(helper);
 	for (uint32_t pid = 90; pid < 99; pid++)
 		take(pid, "/2", inode);
 	take(10, "/2", inode);

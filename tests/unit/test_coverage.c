@@ -247,10 +247,11 @@ static void judge(const struct coverage *row, const struct estimator *e, double 
 static struct outcome cover(const struct coverage *row, int runs)
 {
 	static struct estimator e;
+	static struct sim sim; /* e keeps its address */
 	struct sim_reader reader = { &e, first_group, interval_ms, take_read, end_read };
-	struct sim sim = complete(row->sim);
 	struct outcome outcome = { 0 };
 
+	sim = complete(row->sim);
 	for (int run = 0; run < runs; run++) {
 		double truth = 0;
 		int group;

@@ -366,13 +366,13 @@ static void test_what_comes_back(void **state)
 	struct made *m = *state;
 	struct reader reader;
 	struct str in = STR_INIT, out = STR_INIT;
-	uint8_t newer[136] = { 0 };
+	uint8_t newer[sizeof(struct perf_event_attr) + 8] = { 0 };
 	static const uint64_t id[] = { 301 };
 	struct data_event *event;
 
 	memcpy(newer, m->events.v[0]->attr_bytes, sizeof(struct perf_event_attr));
 	newer[4] = sizeof(newer);
-	newer[128] = 0x77; /* config3 */
+	newer[sizeof(newer) - 8] = 0x77; /* a member that this attr has not */
 	event = events_add(&m->events, newer, sizeof(newer), id, 1);
 	event->name = xstrdup("three");
 	m->events.v[1]->unit = xstrdup("msec");
@@ -391,7 +391,7 @@ static void test_what_comes_back(void **state)
 		assert_int_equal(reader.events.v[i]->n_ids, m->events.v[i]->n_ids);
 		assert_int_equal(reader.events.v[i]->attr.size, sizeof(newer));
 	}
-	assert_int_equal(reader.events.v[2]->attr_bytes[128], 0x77);
+	assert_int_equal(reader.events.v[2]->attr_bytes[sizeof(newer) - 8], 0x77);
 	assert_int_equal(reader.events.v[2]->leader, 1);
 	assert_ptr_equal(events_find(&reader.events, 301), reader.events.v[2]);
 	assert_null(events_find(&reader.events, 302));

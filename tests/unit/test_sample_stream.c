@@ -112,7 +112,7 @@ static int run(struct made_recording *recording, struct fix_session *f, const st
 	return rc;
 }
 
-static void stop(struct made_recording *recording, struct fix_session *f, struct log *log)
+static void stop_reading(struct made_recording *recording, struct fix_session *f, struct log *log)
 {
 	str_release(&log->text);
 	session_close(f, recording);
@@ -166,7 +166,7 @@ static void what_is_wanted(void **state)
 		assert_int_equal(log.n_ends, 1);
 		assert_int_equal(log.n_forgets, 0);
 		assert_int_equal(log.n_others, 3);
-		stop(&recording, &f, &log);
+		stop_reading(&recording, &f, &log);
 	}
 }
 
@@ -183,7 +183,7 @@ static void own_address(void **state)
 	program(&recording);
 	assert_int_equal(run(&recording, &f, &all, &log, 0), 0);
 	assert_string_equal(log.text.s, "10 1000: 400010=x+10\n20 1000: 400020=x+20\n30 1000: 400010=x+10\n");
-	stop(&recording, &f, &log);
+	stop_reading(&recording, &f, &log);
 
 	recording_init(&recording);
 	body.sample.n_ips = 0;
@@ -192,13 +192,13 @@ static void own_address(void **state)
 	log = (struct log){ .wants = SAMPLE_TAKEN | SAMPLE_CHAIN };
 	assert_int_equal(run(&recording, &f, &all, &log, 0), 0);
 	assert_string_equal(log.text.s, "10 1000:\n");
-	stop(&recording, &f, &log);
+	stop_reading(&recording, &f, &log);
 	recording_init(&recording);
 	recording_add(&recording, &body);
 	log = (struct log){ .wants = SAMPLE_TAKEN | SAMPLE_CHAIN | SAMPLE_IP };
 	assert_int_equal(run(&recording, &f, &all, &log, 0), 0);
 	assert_string_equal(log.text.s, "10 1000: 400000=?+400000\n");
-	stop(&recording, &f, &log);
+	stop_reading(&recording, &f, &log);
 }
 
 static void filters_hold(void **state)
@@ -219,7 +219,7 @@ static void filters_hold(void **state)
 		program(&recording);
 		assert_int_equal(run(&recording, &f, rows[i].options, &log, 0), 0);
 		assert_int_equal(log.n_samples, rows[i].n_samples);
-		stop(&recording, &f, &log);
+		stop_reading(&recording, &f, &log);
 	}
 }
 
@@ -236,7 +236,7 @@ static void errors_end_it(void **state)
 	assert_string_equal(f.err.s, "enough");
 	assert_int_equal(log.n_samples, 2);
 	assert_int_equal(log.n_ends, 0);
-	stop(&recording, &f, &log);
+	stop_reading(&recording, &f, &log);
 }
 
 /* Samples that each have two addresses of their own, and one that all have. */
@@ -275,7 +275,7 @@ static void locations_are_forgotten(void **state)
 	assert_true(log[1].n_forgets > 2 * SAMPLES / (MOST + OF_ONE));
 	assert_true(log[1].location_max < MOST + OF_ONE);
 	for (size_t i = 0; i < ARRAY_SIZE(log); i++)
-		stop(&recording[i], &f[i], &log[i]);
+		stop_reading(&recording[i], &f[i], &log[i]);
 }
 
 /* Notes are about all locations: here about the kernel's, of which the recording has no map. */
@@ -300,7 +300,7 @@ static void notes_forget_nothing(void **state)
 	for (size_t i = 0; i < f.session.notes.n; i++)
 		told |= strstr(f.session.notes.v[i].text, "kernel addresses were hidden while recording") != NULL;
 	assert_true(told);
-	stop(&recording, &f, &log);
+	stop_reading(&recording, &f, &log);
 }
 
 /* A stack, forgotten, and found again: by the same chain, which must not come out of a cache of what was. */
