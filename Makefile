@@ -5,7 +5,7 @@
 #   make deps demo              all the set-up, then count, record and report a real command
 #   make deps check             all the set-up, then the tests
 #   make static                 build/*/static/pstat: one file that needs no other, see below
-#   make static CROSS=arm64     the same for arm64, in build/aarch64-linux-gnu-gcc; CROSS is for each goal that builds
+#   make static CROSS=arm64     the same for arm64, in build/aarch64-linux-gnu-gcc, or riscv64; CROSS is for each goal that builds
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
 #   make dist                   build/dist/pstat-VERSION.tar.xz: the source, the same bytes each time
@@ -45,10 +45,11 @@ else
 # CROSS=arm64: by the compiler of Debian's gcc-aarch64-linux-gnu, whatever CC is, with Debian's packages for arm64, which
 # are unpacked into SYSROOT. config.mk is not read: it is of this machine.
 #
-# To add one: a row here, if Debian has it.
+# To add one: a row here, if Debian has it. For riscv64 it has packages since Debian 13.
 CROSS_arm64 := aarch64-linux-gnu
+CROSS_riscv64 := riscv64-linux-gnu
 ifneq ($(CROSS),)
-CROSS_MACHINE := $(or $(CROSS_$(CROSS)),$(error CROSS=$(CROSS): not known here; arm64 is))
+CROSS_MACHINE := $(or $(CROSS_$(CROSS)),$(error CROSS=$(CROSS): not known; known: $(sort $(patsubst CROSS_%,%,$(filter CROSS_%,$(.VARIABLES))))))
 SYSROOT ?= $(CURDIR)/build/sysroot-$(CROSS)
 override CC := $(CROSS_MACHINE)-gcc --sysroot=$(SYSROOT)
 AR := $(CROSS_MACHINE)-ar
@@ -56,7 +57,7 @@ OBJCOPY := $(CROSS_MACHINE)-objcopy
 PKG_CONFIG := PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) \
 	PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(CROSS_MACHINE)/pkgconfig:$(SYSROOT)/usr/share/pkgconfig pkg-config
 ifeq ($(shell command -v $(firstword $(CC))),)
-$(error CROSS=$(CROSS): $(firstword $(CC)) is not installed. What to do: make deps)
+$(error CROSS=$(CROSS): $(firstword $(CC)) is not installed. What to do: apt-get install gcc-$(CROSS_MACHINE))
 endif
 ifneq ($(shell .ci/sysroot $(CROSS) $(SYSROOT) >&2 && echo made),made)
 $(error CROSS=$(CROSS): $(SYSROOT) cannot be made)

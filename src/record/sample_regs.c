@@ -3,7 +3,7 @@
  * The registers that samples can hold: one table per architecture, chosen here and nowhere else. Bits
  * are those of attr.sample_regs_user and sample_regs_intr.
  *
- * Source: arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h.
+ * Source: arch/ARCH/include/uapi/asm/perf_regs.h.
  */
 #include "record/recording.h"
 
@@ -36,6 +36,18 @@ static const struct reg_name reg_names[] = {
 	{ "x20", 20 }, { "x21", 21 }, { "x22", 22 }, { "x23", 23 }, { "x24", 24 },
 	{ "x25", 25 }, { "x26", 26 }, { "x27", 27 }, { "x28", 28 }, { "x29", 29 },
 	{ "lr", 30 },  { "sp", 31 },  { "pc", 32 },
+};
+#elif defined(__riscv) && __riscv_xlen == 64
+const uint64_t dwarf_regs = 0; /* unwind/ has no row of it */
+const uint64_t link_regs = 0;
+static const struct reg_name reg_names[] = {
+	{ "pc", 0 },   { "ra", 1 },   { "sp", 2 },   { "gp", 3 },   { "tp", 4 },
+	{ "t0", 5 },   { "t1", 6 },   { "t2", 7 },   { "s0", 8 },   { "s1", 9 },
+	{ "a0", 10 },  { "a1", 11 },  { "a2", 12 },  { "a3", 13 },  { "a4", 14 },
+	{ "a5", 15 },  { "a6", 16 },  { "a7", 17 },  { "s2", 18 },  { "s3", 19 },
+	{ "s4", 20 },  { "s5", 21 },  { "s6", 22 },  { "s7", 23 },  { "s8", 24 },
+	{ "s9", 25 },  { "s10", 26 }, { "s11", 27 }, { "t3", 28 },  { "t4", 29 },
+	{ "t5", 30 },  { "t6", 31 },
 };
 #else
 const uint64_t dwarf_regs = 0;

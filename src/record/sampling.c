@@ -283,8 +283,7 @@ static int set_dwarf(const struct sampling_pass *p, struct event *event)
 	uint32_t bytes = event->terms.stack_size_bytes;
 
 	if (!dwarf_regs)
-		return fail(p->err, -ENOTSUP, "--call-graph dwarf: the registers of this architecture "
-			    "are not known to pstat");
+		return fail(p->err, -ENOTSUP, "--call-graph dwarf: pstat does not unwind stacks of this architecture");
 	bytes = bytes ? bytes : p->sampling->stack_dump_bytes;
 	bytes = bytes ? bytes : STACK_DUMP_BYTES_DEFAULT;
 	event->attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -29,12 +29,18 @@ static const char *const arm64_names[MASK_BITS] = {
 	[46] = "vg",
 };
 
+static const char *const riscv_names[MASK_BITS] = {
+	"pc", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "s0", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
+	"a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6",
+};
+
 static const struct {
 	const char *begins; /* how its name in uname(2) begins */
 	const char *const *names;
 } architectures[] = {
 	{ "x86_64", x86_names }, { "i386", x86_names },     { "i486", x86_names },  { "i586", x86_names },
 	{ "i686", x86_names },   { "aarch64", arm64_names }, { "arm64", arm64_names },
+	{ "riscv", riscv_names },
 };
 
 const char *script_register_name(const struct reader *reader, unsigned bit)

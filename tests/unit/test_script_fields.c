@@ -229,6 +229,38 @@ static void test_json(void **state)
 	recording_release(&recording);
 }
 
+/* By the order of the kernel's enumerations in asm/perf_regs.h of each architecture. */
+static void test_registers(void **state)
+{
+	static const struct {
+		const char *arch;
+		unsigned bit;
+		const char *name; /* NULL: there is none */
+	} rows[] = {
+		{ "x86_64", 0, "AX" }, { "x86_64", 8, "IP" }, { "x86_64", 23, "R15" }, { "x86_64", 32, "XMM0" },
+		{ "x86_64", 63, "XMM15" }, { "x86_64", 24, NULL }, { "i686", 7, "SP" },
+		{ "aarch64", 0, "x0" }, { "aarch64", 30, "lr" }, { "aarch64", 32, "pc" }, { "aarch64", 33, NULL },
+		{ "riscv64", 0, "pc" }, { "riscv64", 1, "ra" }, { "riscv64", 2, "sp" }, { "riscv64", 5, "t0" },
+		{ "riscv64", 8, "s0" }, { "riscv64", 10, "a0" }, { "riscv64", 18, "s2" }, { "riscv64", 28, "t3" },
+		{ "riscv64", 31, "t6" }, { "riscv64", 32, NULL }, { "riscv32", 1, "ra" },
+		{ "s390x", 0, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char arch[16];
+		struct reader reader = { .info.arch = arch };
+		const char *name;
+
+		snprintf(arch, sizeof(arch), "%s", rows[i].arch);
+		name = script_register_name(&reader, rows[i].bit);
+		if (!rows[i].name)
+			assert_null(name);
+		else
+			assert_string_equal(name ? name : "none", rows[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +268,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
