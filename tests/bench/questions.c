@@ -22,7 +22,7 @@ static const struct asked {
 	{ "folded", "folded", { .children = 0 } },
 };
 
-static void stop(const struct str *err)
+static _Noreturn void stop(const struct str *err)
 {
 	fprintf(stderr, "questions: %s\n", err->s);
 	exit(1);
