@@ -230,7 +230,7 @@ static int choose_export(struct report_words *words)
 		if (!given->given)
 			continue;
 		if (words->format || words->export)
-			return bad_usage("report: --%s is one of two formats; give one", rows[i].format);
+			return bad_usage("--%s is one of two formats; give one", rows[i].format);
 		words->unnamed = !given->file;
 		words->output = strcmp(file, "-") != 0 ? file : NULL;
 		words->packed = export_name_is_packed(file);
@@ -238,7 +238,7 @@ static int choose_export(struct report_words *words)
 		words->format = words->export ? NULL : find_format(rows[i].format, file);
 	}
 	if (words->merge && !words->exports[EXPORT_speedscope].given)
-		return bad_usage("report: --merge is for --speedscope");
+		return bad_usage("--merge is for --speedscope");
 	return 0;
 }
 
@@ -258,18 +258,18 @@ static int choose_format(struct report_words *words)
 		if (!texts[i].given)
 			continue;
 		if (text)
-			return bad_usage("report: --%s and --%s are two formats; give one", text, texts[i].format);
+			return bad_usage("--%s and --%s are two formats; give one", text, texts[i].format);
 		text = texts[i].format;
 	}
 	if (text && export)
-		return bad_usage("report: --%s and what is for another program are two formats; give one", text);
+		return bad_usage("--%s and what is for another program are two formats; give one", text);
 	if ((text || export) && (words->sample.dump.header || words->sample.dump.full_header))
-		return bad_usage("report: --header goes before a table; --header-only prints it by itself");
+		return bad_usage("--header goes before a table; --header-only prints it by itself");
 	if (!export)
 		words->format = report_format_find(text ? text : "stdio");
 	words->report.needs = words->format ? words->format->needs : 0;
 	if (words->report.latency && !(words->report.needs & NEED_ENTRIES))
-		return bad_usage("report: --latency is a column of tables, and %s is none",
+		return bad_usage("--latency is a column of tables, and %s is none",
 				 words->folded ? "--folded" : "what is for another program");
 	return 0;
 }
@@ -299,9 +299,9 @@ int report_words_finish(struct report_words *words)
 		report->chain.order_set = true;
 	}
 	if (words->code.prefix_strip && !words->code.prefix)
-		return bad_usage("report: --prefix-strip goes with --prefix");
+		return bad_usage("--prefix-strip goes with --prefix");
 	if (words->tui && words->stdio)
-		return bad_usage("report: --tui and --stdio are two ways to show it; give one");
+		return bad_usage("--tui and --stdio are two ways to show it; give one");
 	return choose_format(words);
 }
 

@@ -439,11 +439,11 @@ test_refused()
 	--kallsyms /|--kallsyms: '/': Is a directory$
 	--symfs /no/root|--symfs: '/no/root': No such file or directory$
 	--symfs /no/root,flat|--symfs: '/no/root': No such file or directory$
-	--prefix-strip 2|report: --prefix-strip goes with --prefix$
+	--prefix-strip 2|--prefix-strip goes with --prefix$
 	--debug-dir / --debug-dir /no|--debug-dir: '/no': No such file or directory$
 	--buildid-dir /dev/null|--buildid-dir: '/dev/null': Not a directory$
-	--folded -j|report: --folded and --json are two formats
-	--header -j|report: --header goes before a table
+	--folded -j|--folded and --json are two formats
+	--header -j|--header goes before a table
 	-t|--field-separator: an argument is missing
 	--no-such-option|--no-such-option: there is no such option$
 	other words|report: 'other' is not an option; the recording is named with -i$
