@@ -125,7 +125,9 @@ static void suggest(struct event_parse *p, const char *word)
 			event_sources[i]->list(p->host, consider, &near, &unread);
 	consider_pmus(p->host, &near);
 	best = near_best(&near);
-	if (best)
+	if (best && !strcmp(best, word))
+		str_addf(&p->error->hint, "'%s' exists on other machines; this one has nothing that counts it", best);
+	else if (best)
 		str_addf(&p->error->hint, "did you mean '%s'?", best);
 	else
 		str_add(&p->error->hint, "'pstat list' shows all events");
