@@ -8,6 +8,7 @@
  */
 #include "cmd/cmd.h"
 #include "cmd/command.h"
+#include "cmd/config.h"
 #include "cmd/message.h"
 
 #include <errno.h>
@@ -60,6 +61,8 @@ const struct command commands[] = {
 	  "hw sw cache tool raw pmu tracepoint breakpoint probe pfm metric", .run = cmd_list },
 	{ "doctor", "[<options>]", "check what this machine and this user can measure",
 	  doctor_options, "", .run = cmd_doctor },
+	{ "config", "[<options>] [<section.name>[=<value>]...]", "print or set values of perf's configuration",
+	  config_options, "", .run = cmd_config },
 	{ "kallsyms", "[<options>] <symbol>...", "print where symbols of the running kernel are", kallsyms_options,
 	  "", .run = cmd_kallsyms },
 	{ "check", "[<options>] feature <feature>[,<feature>...]", "check for features by perf's names",
@@ -106,7 +109,6 @@ static const struct {
 } perf_commands[] = {
 	{ "bench", "perf bench runs under pstat too: pstat -- perf bench ..." },
 	{ "c2c", "pstat record -d -W, then pstat report --mem-mode, where the CPU samples memory accesses" },
-	{ "config", "pstat has no configuration file: all is said by options, and buildid.dir by perf's" },
 	{ "daemon", "pstat record --switch-output --control, started by the service manager" },
 	{ "ftrace", "pstat record -a -e ftrace:function, where the kernel has it; or trace-cmd" },
 	{ "iostat", "pstat stat -I 1000 with the events of the I/O units, see pstat list pmu" },
@@ -225,6 +227,7 @@ static int print_version(bool all, const struct kern *kern)
 static int dispatch(int argc, char **argv, const struct kern *kern)
 {
 	const struct command *command, *stat = command_find("stat");
+	struct config_words words = { 0 };
 	int n, status;
 
 	if (argc < 2)
@@ -245,8 +248,14 @@ static int dispatch(int argc, char **argv, const struct kern *kern)
 		command = command_find("help");
 	else
 		command = command_find(argv[1]);
-	if (command)
-		return command->run(command, argv[1][0] == '-' ? 1 : argc - 1, argv + 1, kern);
+	if (command) {
+		argc = argv[1][0] == '-' ? 1 : argc - 1;
+		argv++;
+		config_words_find(&words, command, &argc, &argv);
+		status = command->run(command, argc, argv, kern);
+		config_words_release(&words);
+		return status;
+	}
 	if (argv[1][0] != '-')
 		return refuse_word(argv[1]);
 	return stat->run(stat, argc, argv, kern);

@@ -21,11 +21,6 @@ struct build_cache {
 
 enum { CACHE_HEX_BYTES = 2 * sizeof(((struct build_id *)0)->bytes) + 1, CACHE_RACES_MAX = 16 };
 
-/* ---- cache_place.c ---- */
-
-/* buildid.dir out of the text of a configuration, which it writes to; the caller frees. NULL: it has none. */
-char *cache_config_dir(char *text);
-
 /* ---- cache_folder.c ---- */
 
 /* Ours or root's, or whose it is does not matter here. */

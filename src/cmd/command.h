@@ -66,6 +66,7 @@ int cmd_list(const struct command *self, int argc, char **argv, const struct ker
 int cmd_doctor(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_help(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_check(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_config(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_kallsyms(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_data(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_inject(const struct command *self, int argc, char **argv, const struct kern *kern);
@@ -77,6 +78,6 @@ extern const struct option_row record_options[], stat_options[], list_options[],
 	profile_options[],
 	annotate_options[], evlist_options[], buildid_list_options[], buildid_cache_options[], archive_options[],
 	export_options[], exporter_options[], stat_report_options[], diff_options[],
-	compare_options[], check_options[], kallsyms_options[], inject_options[], data_options[];
+	compare_options[], check_options[], config_options[], kallsyms_options[], inject_options[], data_options[];
 
 #endif

@@ -177,6 +177,19 @@ int take_call_graph(void *target, const char *argument, struct str *err)
 	return fail(err, -EINVAL, "--call-graph: '%s' is none of fp, dwarf, lbr and no", argument);
 }
 
+/* -g: another kind was asked for before, or the environment or the configuration names one. */
+static int take_g(void *target, const char *argument, struct str *err)
+{
+	const char *kind = getenv("PSTAT_CALL_GRAPH");
+	struct recording_words *words = target;
+
+	(void)argument;
+	if (kind && *kind && words->plan.sampling.callchain == CALLCHAIN_NONE)
+		return take_call_graph(target, kind, err);
+	words->call_graph = true;
+	return 0;
+}
+
 int take_branch_filter(void *target, const char *argument, struct str *err)
 {
 	struct recording_words *words = target;
@@ -465,7 +478,7 @@ const struct option_row record_options[] = {
 	  PLAN(target.per_thread) },
 
 	{ .kind = OPTION_GROUP, .help = "What a sample holds" },
-	{ OPTION_FLAG, 'g', NULL, NULL, "take callchains by frame pointers", FIELD(call_graph) },
+	{ OPTION_CALL, 'g', NULL, NULL, "take callchains, by frame pointers unless configured", .call = take_g },
 	{ OPTION_CALL, 0, "call-graph", "fp[,defer]|dwarf[,raw][,bytes]|lbr|no",
 	  "take callchains, and how to find them",
 	  .value = VALUE_ONE_OF, .call = take_call_graph },

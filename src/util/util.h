@@ -20,6 +20,7 @@
 
 #include "util/arena.h"
 #include "util/build_id.h"
+#include "util/config_file.h"
 #include "util/destination.h"
 #include "util/file_map.h"
 #include "util/foreign.h"
