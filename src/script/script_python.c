@@ -20,7 +20,7 @@
 enum { BATCH_BYTES = 64 << 10 };
 
 /* Kinds of kept values, in the low bits of a key's b; those of texts are odd (pickle.c). */
-enum { KEEP_FRAME = 2, KEEP_ATTR = 4, KEEP_BITS = 8 };
+enum { KEEP_FRAME = 2, KEEP_ATTR = 4, KEEP_SOURCE = 6, KEEP_BITS = 8 };
 
 struct python_event {
 	int function; /* index; -1: none */
@@ -216,13 +216,19 @@ static void member_bool(struct pickle *p, const char *name, bool value)
 	pickle_bool(p, value);
 }
 
-static void add_dso(struct pickle *p, const struct dso *dso)
+/* A text that is made for this call alone: script->scratch, empty. */
+static struct str *new_text(struct script *script)
 {
-	struct str text = STR_INIT;
+	str_reset(&script->scratch);
+	return &script->scratch;
+}
 
-	script_add_dso(dso, &text);
-	pickle_text(p, text.s, text.len);
-	str_release(&text);
+static void add_dso(struct script *script, struct pickle *p, const struct dso *dso)
+{
+	struct str *text = new_text(script);
+
+	script_add_dso(dso, text);
+	pickle_text(p, text->s, text->len);
 }
 
 /* ---- frames ---- */
@@ -243,7 +249,8 @@ static void add_symbol(struct pickle *p, const struct symbol *symbol)
 	pickle_dict_end(p);
 }
 
-static void add_frame(struct pickle *p, uint64_t ip, const struct location_row *row, const struct symbol *symbol)
+static void add_frame(struct script *script, struct pickle *p, uint64_t ip, const struct location_row *row,
+		      const struct symbol *symbol)
 {
 	pickle_dict(p);
 	member_number(p, "ip", ip);
@@ -254,7 +261,7 @@ static void add_frame(struct pickle *p, uint64_t ip, const struct location_row *
 	}
 	if (row->dso) {
 		add_name(p, "dso");
-		add_dso(p, row->dso);
+		add_dso(script, p, row->dso);
 	}
 	pickle_dict_end(p);
 }
@@ -272,7 +279,7 @@ static void add_frames(struct script *script, struct pickle *p, const struct cha
 
 		if (pickle_again(p, key))
 			continue;
-		add_frame(p, entry->ip, row, frames.v[i].symbol);
+		add_frame(script, p, entry->ip, row, frames.v[i].symbol);
 		pickle_keep(p, key);
 	}
 }
@@ -330,12 +337,25 @@ static uint64_t data_source(const struct sample *s)
 	return s->has & PERF_SAMPLE_DATA_SRC ? s->data_src : none.val;
 }
 
-static void add_sample(struct pickle *p, const struct sink_sample *taken)
+/* Words for the bits of a memory access; a recording has few of them. */
+static void add_source(struct script *script, struct pickle *p, uint64_t source)
+{
+	const struct pickle_key key = { source, 1 << KEEP_BITS | KEEP_SOURCE };
+	struct str *text;
+
+	if (pickle_again(p, key))
+		return;
+	text = new_text(script);
+	script_add_data_src(source, text);
+	pickle_text(p, text->s, text->len);
+	pickle_keep(p, key);
+}
+
+static void add_sample(struct script *script, struct pickle *p, const struct sink_sample *taken)
 {
 	const struct sample *s = taken->sample->sample;
 	uint64_t has = s->has, source = data_source(s);
 	bool three = has & DATA_SAMPLE_WEIGHT_STRUCT;
-	struct str text = STR_INIT;
 
 	pickle_dict(p);
 	member_number(p, "id", has & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? s->id : UINT64_MAX);
@@ -355,12 +375,10 @@ static void add_sample(struct pickle *p, const struct sink_sample *taken)
 	member_number(p, "ins_lat", three ? s->weight >> 32 & 0xffff : 0);
 	member_number(p, "transaction", has & PERF_SAMPLE_TRANSACTION ? s->transaction : 0);
 	member_number(p, "datasrc", source);
-	script_add_data_src(source, &text);
 	add_name(p, "datasrc_decode");
-	pickle_text(p, text.s, text.len);
+	add_source(script, p, source);
 	member_number(p, "cpumode", taken->sample->mode);
 	pickle_dict_end(p);
-	str_release(&text);
 }
 
 static void add_branches(struct script *script, struct pickle *p, const struct replay_sample *sample)
@@ -383,10 +401,10 @@ static void add_branches(struct script *script, struct pickle *p, const struct r
 		member_number(p, "cycles", branch_cycles(b->flags));
 		row = &script->session.locations->v[session_address_location(&script->session, sample, b->from)];
 		add_name(p, "from_dsoname");
-		add_dso(p, row->dso);
+		add_dso(script, p, row->dso);
 		row = &script->session.locations->v[session_address_location(&script->session, sample, b->to)];
 		add_name(p, "to_dsoname");
-		add_dso(p, row->dso);
+		add_dso(script, p, row->dso);
 		pickle_dict_end(p);
 	}
 	pickle_list_end(p);
@@ -395,12 +413,12 @@ static void add_branches(struct script *script, struct pickle *p, const struct r
 static void member_branch_end(struct script *script, struct pickle *p, const char *name,
 			      const struct replay_sample *sample, uint64_t ip)
 {
-	struct str text = STR_INIT;
+	struct str *text;
 
-	script_add_branch_symbol(script, sample, ip, &text);
 	add_name(p, name);
-	pickle_text(p, text.s, text.len);
-	str_release(&text);
+	text = new_text(script);
+	script_add_branch_symbol(script, sample, ip, text);
+	pickle_text(p, text->s, text->len);
 }
 
 static void add_branch_symbols(struct script *script, struct pickle *p, const struct replay_sample *sample)
@@ -427,12 +445,11 @@ static void add_branch_symbols(struct script *script, struct pickle *p, const st
 
 static void add_registers(struct script *script, struct pickle *p, const char *name, const struct sample_regs *regs)
 {
-	struct str text = STR_INIT;
+	struct str *text = new_text(script);
 
-	script_add_register_values(script->session.reader, regs, &text);
+	script_add_register_values(script->session.reader, regs, text);
 	add_name(p, name);
-	pickle_text(p, text.s, text.len);
-	str_release(&text);
+	pickle_text(p, text->s, text->len);
 }
 
 /* File, build-id, map, symbol and offset of the sample's own address. */
@@ -441,16 +458,17 @@ static void add_code(struct script *script, struct pickle *p, const struct repla
 	uint32_t location = session_ip_location(&script->session, sample);
 	const struct location_row *row = &script->session.locations->v[location];
 	const struct symbol *symbol = location_symbol(&script->session, location);
-	struct str build_id = STR_INIT;
+	struct str *build_id;
 	struct location place;
 
 	if (!row->dso)
 		return;
-	build_id_text(&row->dso->build_id, &build_id);
 	session_place(&script->session, sample, &place);
 	add_name(p, "dso");
-	add_dso(p, row->dso);
-	member_text(p, "dso_bid", build_id.s);
+	add_dso(script, p, row->dso);
+	build_id = new_text(script);
+	build_id_text(&row->dso->build_id, build_id);
+	member_text(p, "dso_bid", build_id->s);
 	member_number(p, "dso_map_start", place.map_start);
 	member_number(p, "dso_map_end", place.map_end);
 	member_number(p, "map_pgoff",
@@ -459,7 +477,6 @@ static void add_code(struct script *script, struct pickle *p, const struct repla
 		member_text(p, "symbol", symbol->name);
 		member_number(p, "symoff", row->addr - symbol->start);
 	}
-	str_release(&build_id);
 }
 
 static const char *comm_of(struct script *script, const struct thread *thread)
@@ -482,7 +499,7 @@ static void add_dictionary(struct script *script, struct pickle *p, const struct
 		pickle_keep(p, attr);
 	}
 	add_name(p, "sample");
-	add_sample(p, taken);
+	add_sample(script, p, taken);
 	add_name(p, "raw_buf");
 	pickle_bytes(p, s->raw, s->has & PERF_SAMPLE_RAW ? s->raw_size : 0);
 	member_text(p, "comm", comm_of(script, taken->sample->thread));
