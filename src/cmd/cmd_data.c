@@ -26,22 +26,6 @@ const struct option_row data_options[] = {
 	{ .kind = OPTION_END, .more = sample_options },
 };
 
-static void write_json(struct sample_run *run, const struct data_words *words, struct export *export)
-{
-	const char *path = strcmp(words->json, "-") != 0 ? words->json : NULL;
-	struct str err = STR_INIT;
-	int code;
-
-	if (!sample_run_to_file(run, path))
-		return;
-	code = export_text_format_find("perf-json")->run(export, &run->output, export_name_is_packed(words->json),
-							 &err);
-	if (code && !run->output.failed)
-		sample_run_fail(run, err.s);
-	sample_run_end_file(run, path);
-	str_release(&err);
-}
-
 static int convert(struct data_words *words)
 {
 	struct sample_run run;
@@ -57,7 +41,7 @@ static int convert(struct data_words *words)
 		return sample_run_close(&run);
 	if (sample_run_export(&run, &words->sample.session, &words->sample.filters, &export)) {
 		export.options.wall_clock = words->wall_clock;
-		write_json(&run, words, &export);
+		sample_run_export_text(&run, &export, "perf-json", words->json);
 		sample_run_notes(&run, &export.session, &words->sample);
 	}
 	export_release(&export);

@@ -26,21 +26,6 @@ const struct option_row export_options[] = {
 	{ .kind = OPTION_END, .more = sample_options },
 };
 
-static void write_lines(struct sample_run *run, const struct export_command *words, struct export *export)
-{
-	const char *path = strcmp(words->jsonl, "-") != 0 ? words->jsonl : NULL;
-	struct str err = STR_INIT;
-	int code;
-
-	if (!sample_run_to_file(run, path))
-		return;
-	code = export_text_format_find("jsonl")->run(export, &run->output, export_name_is_packed(words->jsonl), &err);
-	if (code && !run->output.failed)
-		sample_run_fail(run, err.s);
-	sample_run_end_file(run, path);
-	str_release(&err);
-}
-
 static void write_database(struct sample_run *run, const struct export_command *words, struct export *export)
 {
 	const struct run_stop *stop;
@@ -76,7 +61,7 @@ static int write_export(struct export_command *words)
 		return sample_run_close(&run);
 	if (sample_run_export(&run, &words->sample.session, &words->sample.filters, &export)) {
 		if (words->jsonl)
-			write_lines(&run, words, &export);
+			sample_run_export_text(&run, &export, "jsonl", words->jsonl);
 		else
 			write_database(&run, words, &export);
 		sample_run_notes(&run, &export.session, &words->sample);

@@ -172,3 +172,18 @@ bool export_name_is_packed(const char *path)
 
 	return n >= 3 && !strcmp(path + n - 3, ".gz");
 }
+
+void sample_run_export_text(struct sample_run *run, struct export *export, const char *format, const char *file)
+{
+	const char *path = strcmp(file, "-") != 0 ? file : NULL;
+	struct str err = STR_INIT;
+	int code;
+
+	if (!sample_run_to_file(run, path))
+		return;
+	code = export_text_format_find(format)->run(export, &run->output, export_name_is_packed(file), &err);
+	if (code && !run->output.failed)
+		sample_run_fail(run, err.s);
+	sample_run_end_file(run, path);
+	str_release(&err);
+}

@@ -48,5 +48,7 @@ void message_written(const char *format, const char *path);
 bool sample_run_export(struct sample_run *run, const struct session_options *session,
 		       const struct filter_options *filters, struct export *export);
 bool export_name_is_packed(const char *path); /* it ends in .gz */
+/* Writes an export of text in that format into a file, or to standard output: "-". After a message: run->status. */
+void sample_run_export_text(struct sample_run *run, struct export *export, const char *format, const char *file);
 
 #endif
