@@ -268,6 +268,8 @@ struct event_metric {
 };
 /* Metrics of this CPU, sorted by name. They are read at the first call, and live as long as the list. */
 const struct event_metric *event_metrics(struct event_list *list, const struct host_paths *host, size_t *n);
+/* "6.1e-5MiB", "100%": the longest beginning that is a number is the scale, or else 1; returns the unit after it. */
+const char *event_unit_split(const char *text, double *scale);
 
 /* ---- PMUs of this machine (sysfs) ---- */
 struct event_pmu {

@@ -264,21 +264,18 @@ static int add_filter(struct alias_maker *m)
 	return rc;
 }
 
-/* "6.1e-5MiB": the longest beginning that is a number, then the unit. */
-static void split_scale(const char *text, double *scale, const char **unit)
+const char *event_unit_split(const char *text, double *scale)
 {
 	for (size_t n = strspn(text, "0123456789.eE+-"); n; n--) {
 		char *number = xstrndup(text, n);
 		int rc = parse_double(number, scale);
 
 		free(number);
-		if (rc)
-			continue;
-		*unit = text + n;
-		return;
+		if (!rc)
+			return text + n;
 	}
 	*scale = 1;
-	*unit = text;
+	return text;
 }
 
 static int make_alias(struct alias_maker *m, const char *name)
@@ -290,7 +287,7 @@ static int make_alias(struct alias_maker *m, const char *name)
 	m->alias->name = xstrdup(name);
 	m->alias->scale = 1;
 	if (scale_unit)
-		split_scale(scale_unit, &m->alias->scale, &unit);
+		unit = event_unit_split(scale_unit, &m->alias->scale);
 	m->alias->has_scale = m->alias->scale != 1;
 	str_add_printable(&printable, unit, strlen(unit));
 	m->alias->unit = xstrdup(printable.s);

@@ -502,19 +502,11 @@ static int compare_records(const void *a, const void *b)
 
 static const struct vendor_record *find_in(const struct vendor_record *v, size_t n, const char *name, size_t *found)
 {
-	size_t low = 0, high = n, first;
+	size_t first = BISECT(i, 0, n, strcasecmp(v[i].name, name) < 0), end = first;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcasecmp(v[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (first = low; low < n && !strcasecmp(v[low].name, name); low++)
-		;
-	*found = low - first;
+	while (end < n && !strcasecmp(v[end].name, name))
+		end++;
+	*found = end - first;
 	return n ? v + first : NULL;
 }
 

@@ -160,26 +160,11 @@ static int resolve(const struct maker *maker, const struct expr_name *name, stru
 
 /* ---- one metric ---- */
 
-/* The longest beginning that is a number is the scale: "100%", "1per_instr". */
-static const char *take_scale(const char *text, double *scale)
-{
-	for (size_t n = strspn(text, "0123456789.eE+-"); n; n--) {
-		char *number = xstrndup(text, n);
-		int rc = parse_double(number, scale);
-
-		free(number);
-		if (!rc)
-			return text + n;
-	}
-	*scale = 1;
-	return text;
-}
-
 static void describe(struct made_metric *made, const struct event_metric *from)
 {
 	struct str unit = STR_INIT;
 	double scale = 1;
-	const char *rest = from->scale_unit ? take_scale(from->scale_unit, &scale) : "";
+	const char *rest = from->scale_unit ? event_unit_split(from->scale_unit, &scale) : "";
 
 	str_add_printable(&unit, rest, strlen(rest));
 	str_add(&unit, unit.len ? " " : "");
