@@ -24,9 +24,10 @@ beside()
 	say(theirs["samples"], "there are samples")
 	say([addresses(s) for s in theirs["samples"]] == [addresses(s) for s in own["samples"]], "the samples")
 	say(list(theirs) == list(own) and list(theirs["samples"][0]) == list(own["samples"][0]), "the order of keys")
-	named = [(a["callchain"][0], b["callchain"][0]) for a, b in zip(theirs["samples"], own["samples"])
-	         if a["callchain"] and "symbol" in a["callchain"][0]]
-	say(all(a == b for a, b in named), "the names of sampled functions")
+	# Functions of the program: those of libraries have several names, and its PLT has none in perf 6.1.
+	known = [(a, b) for a, b in zip(theirs["samples"], own["samples"]) if b["callchain"] and
+	         b["callchain"][0].get("symbol") in ("burn", "known")]
+	say(known and all(a["callchain"][0] == b["callchain"][0] for a, b in known), "the names of sampled functions")
 	EOF
 	same "$1: as perf has it" "" "$(grep -v '^ok' said)"
 	same "$1: all was compared" 5 "$(grep -c '^ok' said)"

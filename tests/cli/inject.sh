@@ -5,7 +5,8 @@
 # run: once
 . "${0%/*}/../lib.sh"
 
-samples() { "$PSTAT" script -i "$1" 2>&1; }
+# A sample in the vdso has a name where its build-id is known, and a sampled one may be anywhere.
+samples() { "$PSTAT" script -i "$1" 2>/dev/null | sed 's/ __vdso_[a-z_]*+0x[0-9a-f]* / [unknown] /'; }
 ids() { "$PSTAT" buildid-list -i "$1" | sort; }
 
 # new NAME OPTIONS...: name.file and name.pipe of the recording `in`
@@ -153,7 +154,7 @@ test_damaged()
 	run "$PSTAT" inject -i cut -o whole
 	same "a part is a recording" 0 "$status"
 	has "what is missing is said" 'pstat: cut: .*missing' "$err"
-	same "what is there is kept" "$(samples cut | grep -v '^pstat:')" "$(samples whole | grep -v '^pstat:')"
+	same "what is there is kept" "$(samples cut)" "$(samples whole)"
 	"$PYTHON" - <<-'EOF'
 	import struct
 	data = bytearray(open("in", "rb").read())
