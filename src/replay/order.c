@@ -72,6 +72,7 @@ static void copy_drop(struct order *order, struct order_copy *copy)
 
 	if (--block->live)
 		return;
+	order->bytes -= block->used;
 	if (block == order->block)
 		block->used = 0;
 	else
@@ -118,16 +119,12 @@ static struct order_copy *copy_new(struct order *order, const struct record *rec
 	}
 	copy = (struct order_copy *)(void *)(block->bytes + block->used);
 	block->used += need;
+	order->bytes += need;
 	block->live++;
 	copy->block = block;
 	copy->inner1 = record->compressed ? record->inner_offset + 1 : 0;
 	memcpy(copy->bytes, record->bytes, record->size);
 	return copy;
-}
-
-static size_t item_bytes(const struct order_entry *item, const struct record *record)
-{
-	return sizeof(*item) + (copy_of(item) ? sizeof(struct order_copy) + record->size : 0);
 }
 
 void order_add(struct order *order, const struct record *record, uint64_t time_ns, bool stable)
@@ -144,7 +141,7 @@ void order_add(struct order *order, const struct record *record, uint64_t time_n
 	}
 	VEC_GROW(order->v, order->n, order->cap);
 	order->v[order->n++] = item;
-	order->bytes += item_bytes(&item, record);
+	order->bytes += sizeof(item);
 	order->last_ns = time_ns;
 	if (time_ns > order->newest_ns)
 		order->newest_ns = time_ns;
@@ -269,6 +266,6 @@ bool order_next(struct order *order, struct record *record, uint64_t *time_ns)
 	} else {
 		stable_record(order, item, record);
 	}
-	order->bytes -= item_bytes(item, record);
+	order->bytes -= sizeof(*item);
 	return true;
 }

@@ -48,7 +48,7 @@ struct order {
 	uint64_t newest_ns; /* of all records so far */
 	uint64_t last_ns; /* of the one that was added last */
 	uint64_t round_ns; /* newest_ns when the last round ended */
-	size_t bytes; /* of the items that are here */
+	size_t bytes; /* of the items that are here, and of each block as long as one of its copies is needed */
 	struct order_block *block; /* copies go into it */
 	struct order_block *spare_blocks; /* for the next ones */
 	size_t n_spare_blocks;

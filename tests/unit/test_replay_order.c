@@ -191,6 +191,28 @@ static void test_half(void **state)
 	order_release(&order);
 }
 
+/* A block stays, and counts, as long as one of its copies waits. */
+static void test_bytes_of_a_block(void **state)
+{
+	struct order order;
+	struct str out = STR_INIT;
+	size_t all;
+
+	(void)state;
+	order_init(&order, false);
+	for (unsigned i = 0; i < 9; i++)
+		add(&order, i, 1 + i, false, NULL);
+	all = order.bytes;
+	order_half(&order);
+	drain(&order, &out);
+	assert_int_equal(order.bytes, all - 5 * sizeof(struct order_entry));
+	order_all(&order);
+	drain(&order, &out);
+	assert_int_equal(order.bytes, 0);
+	order_release(&order);
+	str_release(&out);
+}
+
 /* More copies than fit into one block, some of them never handed out. */
 static void test_copies(void **state)
 {
@@ -272,10 +294,15 @@ static void test_any_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_drawn_rounds), cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_equal_times_stay), cmocka_unit_test(test_half),
-		cmocka_unit_test(test_copies), cmocka_unit_test(test_any_order),
-		cmocka_unit_test(test_copies_know_their_place), cmocka_unit_test(test_blocks_are_used_again),
+		cmocka_unit_test(test_drawn_rounds),
+		cmocka_unit_test(test_rounds),
+		cmocka_unit_test(test_equal_times_stay),
+		cmocka_unit_test(test_half),
+		cmocka_unit_test(test_bytes_of_a_block),
+		cmocka_unit_test(test_copies),
+		cmocka_unit_test(test_any_order),
+		cmocka_unit_test(test_copies_know_their_place),
+		cmocka_unit_test(test_blocks_are_used_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
