@@ -229,6 +229,7 @@ int script_new(struct script **result, const struct script_options *options, str
 
 	script->options = *options;
 	str_init(&script->scratch);
+	str_init(&script->comm);
 	str_init(&script->stops.bytes);
 	*result = script;
 	rc = session_init(&script->session, reader, &options->session, err);
@@ -272,6 +273,7 @@ void script_free(struct script *script)
 	session_release(&script->session);
 	arena_release(&script->texts);
 	str_release(&script->scratch);
+	str_release(&script->comm);
 	free(script);
 }
 

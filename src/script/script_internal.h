@@ -157,6 +157,8 @@ struct script {
 		struct index by_tid;
 	} last_lines; /* of source, that threads were at; script_code.c */
 	struct str scratch;
+	struct str comm; /* printable: that of comm_id, which is 1 + a thread's comm; 0: none yet */
+	uint64_t comm_id;
 };
 
 /* ---- script_fields.c ---- */

@@ -139,25 +139,36 @@ static void add_misc(uint16_t misc, uint32_t type, struct str *out)
 	str_pad(out, ' ', out->len - start < 6 ? 6 - (out->len - start) : 0);
 }
 
+/* Fills script->comm, which is often right from the line before. */
+static void make_comm(struct script *script, const struct thread *thread, int32_t tid)
+{
+	const char *comm;
+
+	if (thread && script->comm_id == thread->comm + (uint64_t)1)
+		return;
+	str_reset(&script->comm);
+	comm = thread ? session_comm(&script->session, thread->comm) : NULL;
+	if (comm)
+		str_add_printable(&script->comm, comm, strlen(comm));
+	else
+		str_addf(&script->comm, ":%d", tid);
+	script->comm_id = comm ? thread->comm + (uint64_t)1 : 0;
+}
+
 static void add_comm(struct script *script, const struct script_event *event, const struct thread *thread,
 		     int32_t tid, struct str *out)
 {
-	const char *comm = thread ? session_comm(&script->session, thread->comm) : NULL;
 	size_t start, len;
 
-	str_reset(&script->scratch);
-	if (comm)
-		str_add_printable(&script->scratch, comm, strlen(comm));
-	else
-		str_addf(&script->scratch, ":%d", tid);
-	len = script->scratch.len;
+	make_comm(script, thread, tid);
+	len = script->comm.len;
 	start = !event->chain && len < 16 ? 16 - len : 0;
 	if (script->options.latency) {
 		len = len < LATENCY_COMM_COLUMNS ? len : LATENCY_COMM_COLUMNS;
 		start = LATENCY_COMM_COLUMNS - len;
 	}
 	str_pad(out, ' ', start);
-	str_addn(out, script->scratch.s, len);
+	str_addn(out, script->comm.s, len);
 	str_addc(out, ' ');
 }
 

@@ -349,7 +349,9 @@ static bool take_raw(const struct tracepoints *t, const struct tracepoint_format
 	*raw = (struct trace_raw){ sample->raw, sample->raw_size, &t->machine };
 	if (raw->len < sizeof(uint16_t) || trace_read(raw, 0, sizeof(uint16_t)) != event->attr.config)
 		return false;
-	for (size_t i = format->n_common; i < format->n_fields; i++)
+	if (raw->len < format->end)
+		return false;
+	for (size_t i = format->n_common; format->has_dynamic && i < format->n_fields; i++)
 		if (!trace_field_place(raw, &format->fields[i], &at, &len))
 			return false;
 	return true;

@@ -236,6 +236,11 @@ bool trace_format_parse(struct arena *arena, const char *text, size_t len, unsig
 	line = at;
 	if (!take_word(&line, end, type_field) || !parse_fields(arena, &at, end, long_bytes, format))
 		return false;
+	for (size_t i = format->n_common; i < format->n_fields; i++) {
+		format->has_dynamic |= fields[i].is_dynamic;
+		if (fields[i].offset + fields[i].size > format->end)
+			format->end = fields[i].offset + fields[i].size;
+	}
 	format->fields = arena_copy(arena, fields, format->n_fields * sizeof(*fields));
 	return true;
 }

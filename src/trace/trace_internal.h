@@ -29,6 +29,8 @@ struct trace_field {
 struct trace_format {
 	struct trace_field *fields; /* the common ones first */
 	size_t n_fields, n_common;
+	uint32_t end; /* of the fields that are not common: a sample has as many bytes, or more */
+	bool has_dynamic;
 	const char *print; /* after "print fmt: "; not ended by NUL */
 	size_t print_len; /* 0: there is none */
 };

@@ -44,6 +44,12 @@ static const char *prefix_of(const struct trace_spec *spec, uint64_t value, bool
 	return spec->conversion == 'x' ? "0x" : spec->conversion == 'X' ? "0X" : "";
 }
 
+/* A % and a letter, as most are: nothing but the digits, and what is before a number below 0. */
+static bool is_plain(const struct trace_spec *spec)
+{
+	return spec->width < 0 && spec->precision < 0 && !spec->plus && !spec->blank && !spec->alternate;
+}
+
 static void add_number(struct str *out, const struct trace_spec *spec, uint64_t value)
 {
 	unsigned base = spec->conversion == 'o' ? 8 : spec->conversion == 'x' || spec->conversion == 'X' ? 16 : 10;
@@ -56,6 +62,14 @@ static void add_number(struct str *out, const struct trace_spec *spec, uint64_t 
 	value = trace_extend(value, spec->bytes, spec->conversion == 'd');
 	negative = spec->conversion == 'd' && (int64_t)value < 0;
 	p = make_digits(digits, negative ? -value : value, base, spec->conversion == 'X');
+	if (is_plain(spec)) {
+		if (p == digits + DIGITS_MAX)
+			*--p = '0';
+		if (negative)
+			*--p = '-';
+		str_addn(out, p, (size_t)(digits + DIGITS_MAX - p));
+		return;
+	}
 	n = (size_t)(digits + DIGITS_MAX - p);
 	prefix = prefix_of(spec, value, negative);
 	zeros = n < at_least ? at_least - n : 0;
