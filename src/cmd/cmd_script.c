@@ -20,6 +20,7 @@ struct script_words {
 	struct str fields; /* each -F on a line */
 	const char *python; /* -s */
 	bool list; /* -l */
+	const char *generate; /* -g */
 	char **arguments; /* of that script; ended by NULL */
 	bool per_event;
 };
@@ -87,6 +88,9 @@ const struct option_row script_options[] = {
 	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON object per sample", SCRIPT(json) },
 	{ OPTION_TEXT, 's', "script", "file", "call the functions of a Python script written for perf",
 	  .offset = offsetof(struct script_words, python), .value = VALUE_FILE },
+	{ OPTION_TEXT, 'g', "gen-script", "python|file",
+	  "write perf-script.py, or the file, with functions for the recording's events",
+	  .offset = offsetof(struct script_words, generate), .value = VALUE_FILE },
 	{ OPTION_FLAG, 'l', "list", NULL, "list perf's scripts, which are called by their names",
 	  .offset = offsetof(struct script_words, list) },
 	{ OPTION_FLAG, 0, "ns", NULL, "print times with nine decimals", SCRIPT(ns) },
@@ -133,8 +137,6 @@ const struct option_row script_options[] = {
 	  .help = "filters in C are not loaded", .instead = "-j prints each sample as JSON, for your own program" },
 	{ OPTION_REFUSED, 0, "list-dlfilters", NULL,
 	  .help = "filters in C are not loaded", .instead = "-j prints each sample as JSON, for your own program" },
-	{ OPTION_REFUSED, 'g', "gen-script", "language",
-	  .help = "no script is written", .instead = "-s takes one with a function trace_unhandled" },
 	{ OPTION_REFUSED, 0, "guest-code", NULL, .help = "names of guests are not looked up" },
 	{ OPTION_REFUSED, 0, "guestkallsyms", "file",
 	  .help = "names of guests are not looked up", .value = VALUE_FILE },
@@ -183,6 +185,41 @@ static void run_script(struct sample_run *run, const struct script_words *words,
 		/* Errors come after the text, and not on the pager's screen. */
 		if (rc && !run->output.failed)
 			sample_run_fail(run, err.s);
+		sample_run_notes(run, script_session(script), &words->sample);
+	}
+	script_free(script);
+	str_release(&err);
+}
+
+/* The file that -g names, or the one that perf writes where only a language is named. NULL after a message. */
+static const char *generated_path(const char *word)
+{
+	size_t len = strlen(word);
+
+	if (!strcmp(word, "python") || !strcmp(word, "py"))
+		return "perf-script.py";
+	if (len > 3 && !strcmp(word + len - 3, ".py"))
+		return word;
+	message_error("script: -g: '%s' is neither python nor a file whose name ends in .py", word);
+	return NULL;
+}
+
+static void generate(struct sample_run *run, const struct script_words *words)
+{
+	const char *path = generated_path(words->generate);
+	struct script *script = NULL;
+	struct str err = STR_INIT;
+
+	if (!path) {
+		run->status = EXIT_BAD_USAGE;
+	} else if (script_new(&script, &words->script, &run->reader, &err)) {
+		message_error("%s", err.s);
+		run->status = EXIT_BAD_USAGE;
+	} else if (sample_run_to_file(run, path)) {
+		if (script_generate(script, &run->output, &err))
+			sample_run_fail(run, err.s);
+		if (sample_run_end_file(run, path) && !words->sample.quiet)
+			message_written("script", path);
 		sample_run_notes(run, script_session(script), &words->sample);
 	}
 	script_free(script);
@@ -264,7 +301,9 @@ static int print(struct script_words *words)
 	words->script.session.sym.progress = sample_run_symbol_progress;
 	words->script.session.sym.progress_context = &run;
 	if (sample_run_open(&run, &words->sample)) {
-		if (words->python)
+		if (words->generate)
+			generate(&run, words);
+		else if (words->python)
 			run_python(&run, words);
 		else if (words->per_event)
 			run_to_dumps(&run, words);

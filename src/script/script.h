@@ -62,6 +62,11 @@ int script_new(struct script **script, const struct script_options *options, str
 void script_free(struct script *script);
 int script_run(struct script *script, struct output *output,
 	       void (*progress)(void *context, double part), void *context, struct str *err);
+/*
+ * Instead of script_run: a Python script with functions for the recording's events goes to the output, which the caller
+ * ends. A pipe is read to its end. 0, or as script_run, with a script of what could be read.
+ */
+int script_generate(struct script *script, struct output *output, struct str *err);
 struct session *script_session(struct script *script);
 /* The fields of -F, for completion; false: no more. */
 bool script_field_row(size_t i, const char **name, const char **help);

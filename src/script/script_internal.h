@@ -7,6 +7,7 @@
  *   script_frame.c   frames as text, remembered per location and style
  *   script_regs.c    registers by their names
  *   script_python.c  samples as calls of Python functions, for -s
+ *   script_generate.c  a script in Python with functions for the recording's events, for -g
  *   script_code.c    instructions: the sample's, and those between the branches of its stack; lines of source
  *
  * Words: a field is what -F names; a choice is what -F says for each type of event; a start is what every line

@@ -360,10 +360,9 @@ static void add_sample(struct script *script, struct pickle *p, const struct sin
 	pickle_dict(p);
 	member_number(p, "id", has & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? s->id : UINT64_MAX);
 	member_number(p, "stream_id", has & PERF_SAMPLE_STREAM_ID ? s->stream_id : UINT64_MAX);
-	add_name(p, "pid");
-	pickle_signed(p, has & PERF_SAMPLE_TID ? (int32_t)s->pid : -1);
-	add_name(p, "tid");
-	pickle_signed(p, has & PERF_SAMPLE_TID ? (int32_t)s->tid : -1);
+	/* Numbers without a sign, as perf has them; those of a thread that has ended are UINT32_MAX. */
+	member_number(p, "pid", has & PERF_SAMPLE_TID ? s->pid : UINT32_MAX);
+	member_number(p, "tid", has & PERF_SAMPLE_TID ? s->tid : UINT32_MAX);
 	member_number(p, "cpu", has & PERF_SAMPLE_CPU ? s->cpu : UINT32_MAX);
 	member_number(p, "ip", s->ip);
 	member_number(p, "time", has & PERF_SAMPLE_TIME ? s->time_ns : UINT64_MAX);

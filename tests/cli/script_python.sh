@@ -19,6 +19,11 @@ script()
 	cat >"$script"
 }
 
+perf_has_python()
+{
+	perf script -i "$golden/plain.data" -s "$ROOT/tests/cli/script_python.py" 2>/dev/null | grep -q '^begin'
+}
+
 runs() { run "$PSTAT" script -q -i "$golden/plain.data" "$@"; }
 
 test_calls()
@@ -102,13 +107,55 @@ test_as_perf()
 {
 	local name all=$ROOT/tests/cli/script_python.py
 
-	need_perf
-	perf script -i "$golden/plain.data" -s "$all" 2>/dev/null | grep -q '^begin' || skip "needs a perf that has Python"
+	perf_has_python || skip "needs a perf that has Python"
 	for name in deep_chain folder jit_code kernel_hidden long_names lost namespaces no_map out_of_order overlapping_maps \
 		renamed tid_reuse weight_struct; do
 		same "$name" "$(perf script -i "$golden/$name.data" -s "$all" 2>/dev/null)" \
 			"$("$PSTAT" script -q -i "$golden/$name.data" -s "$all")"
 	done
+}
+
+# -g: a script with functions for the recording's events. What it prints, without the samples' dictionaries.
+printed()
+{
+	"$PSTAT" script -q -i "$1" -s "$2" | grep -v '^Sample: ' | xargs -0 echo
+}
+
+test_generated()
+{
+	run "$PSTAT" script -i "$golden/tracepoints.data" -g python
+	same "status" 0 "$status"
+	has "it is named" "^pstat: script: written to perf-script.py$" "$err"
+	has "functions" "^golden__task  *1 00001.006000000  4200001 app  *comm=second, number=-1, small=-2, state=S, big=18446744073709551615, bits=READ [|] WRITE, path=$" \
+		"$(printed "$golden/tracepoints.data" perf-script.py)"
+	"$PSTAT" script -q -i - -g ./piped.py <"$golden/in_a_pipe.data" || fail "a pipe"
+	same "of a pipe" 4 "$(printed "$golden/in_a_pipe.data" ./piped.py | grep -c "^cycles  *app")"
+	if perf_has_python; then
+		env -u PERF_EXEC_PATH perf script -i "$golden/tracepoints.data" -s perf-script.py 2>/dev/null | grep -v '^Sample: ' >perf.out
+		same "perf runs it" "$(printed "$golden/tracepoints.data" perf-script.py | grep -c '^golden')" "$(grep -c '^golden' perf.out)"
+	fi
+	fails_with 129 "-g: 'perl' is neither python nor a file whose name ends in .py" \
+		"$PSTAT" script -i "$golden/plain.data" -g perl
+	fails_with 125 "no/x.py: No such file or directory" "$PSTAT" script -i "$golden/plain.data" -g no/x.py
+}
+
+# Names in a recording may be any text; what is written of them is run.
+test_generated_of_hostile_names()
+{
+	"$PYTHON" - "$golden/tracepoints.data" hostile.data <<-'X'
+		import sys
+		data = open(sys.argv[1], "rb").read()
+		for old, new in ((b"int number;", b"int import;"), (b"short small;", b"short state;"), (b"u8 bytes[", b"u8 9ytes["),
+		                 (b"int order;", b"int print;"), (b"name: free\n", b"name: f\"e;\n")):
+		    assert data.count(old) == 1 and len(old) == len(new), old
+		    data = data.replace(old, new)
+		open(sys.argv[2], "wb").write(data)
+	X
+	"$PSTAT" script -q -i hostile.data -g hostile.py || fail "it is written"
+	has "Python's words" "^        common_callchain, comm, _import, state, _state, " "$(<hostile.py)"
+	has "no digit in front" "^        common_callchain, function, _9ytes, perf_sample_dict" "$(<hostile.py)"
+	has "the names that are printed" "^golden__task .* import=1, state=" "$(printed hostile.data hostile.py)"
+	has_not "a name that is none of Python's" "^def .*free" "$(<hostile.py)"
 }
 
 test_named_scripts()
