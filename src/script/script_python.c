@@ -380,6 +380,14 @@ static void add_sample(struct script *script, struct pickle *p, const struct sin
 	pickle_dict_end(p);
 }
 
+/* The file of an address at a sample; finding it may move the locations. */
+static const struct dso *dso_at(struct script *script, const struct replay_sample *sample, uint64_t ip)
+{
+	uint32_t location = session_address_location(&script->session, sample, ip);
+
+	return script->session.locations->v[location].dso;
+}
+
 static void add_branches(struct script *script, struct pickle *p, const struct replay_sample *sample)
 {
 	const struct sample *s = sample->sample;
@@ -388,7 +396,6 @@ static void add_branches(struct script *script, struct pickle *p, const struct r
 	pickle_list(p);
 	for (uint64_t i = 0; i < s->n_branches; i++) {
 		const struct sample_branch *b = &s->branches[i];
-		const struct location_row *row;
 
 		pickle_dict(p);
 		member_number(p, "from", b->from);
@@ -398,12 +405,10 @@ static void add_branches(struct script *script, struct pickle *p, const struct r
 		member_bool(p, "in_tx", b->flags & BRANCH_IN_TX);
 		member_bool(p, "abort", b->flags & BRANCH_ABORT);
 		member_number(p, "cycles", branch_cycles(b->flags));
-		row = &script->session.locations->v[session_address_location(&script->session, sample, b->from)];
 		add_name(p, "from_dsoname");
-		add_dso(script, p, row->dso);
-		row = &script->session.locations->v[session_address_location(&script->session, sample, b->to)];
+		add_dso(script, p, dso_at(script, sample, b->from));
 		add_name(p, "to_dsoname");
-		add_dso(script, p, row->dso);
+		add_dso(script, p, dso_at(script, sample, b->to));
 		pickle_dict_end(p);
 	}
 	pickle_list_end(p);
