@@ -17,7 +17,7 @@
 /* Folders of perf-core, where distributions put perf's scripts. */
 static const char *const perf_folders[] = { "/usr/lib/perf-core", "/usr/libexec/perf-core", "/usr/share/perf-core" };
 
-const char *perf_scripts_folder(void)
+static const char *scripts_folder(void)
 {
 	const char *said = getenv("PERF_EXEC_PATH");
 
@@ -27,6 +27,16 @@ const char *perf_scripts_folder(void)
 		if (!access(perf_folders[i], R_OK))
 			return perf_folders[i];
 	return perf_folders[0];
+}
+
+void perf_scripts_environment(void)
+{
+	char own[4096];
+	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	own[len > 0 ? len : 0] = '\0';
+	setenv("PSTAT", own, 1);
+	setenv("PERF_EXEC_PATH", scripts_folder(), 0);
 }
 
 char *perf_scripts_find(const char *name)
@@ -41,7 +51,7 @@ char *perf_scripts_find(const char *name)
 	}
 	if (!access(language, R_OK))
 		return xstrdup(language);
-	str_addf(&path, "%s/scripts/python/%s.py", perf_scripts_folder(), language);
+	str_addf(&path, "%s/scripts/python/%s.py", scripts_folder(), language);
 	if (!strchr(language, '/') && !access(path.s, R_OK))
 		return str_detach(&path);
 	message_error("script: '%s': %s, nor is there %s", name, strerror(ENOENT), path.s);
@@ -83,8 +93,7 @@ static bool has_part(const char *path, const char *part)
 
 static int execute(const char *shell_text, const char *path, bool records, char *const *argv)
 {
-	char own[4096], shell[] = "sh", flag[] = "-c", all[] = "-a";
-	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	char shell[] = "sh", flag[] = "-c", all[] = "-a";
 	char **words;
 	size_t n = 0;
 
@@ -98,9 +107,7 @@ static int execute(const char *shell_text, const char *path, bool records, char 
 	if (records && !has_command(argv))
 		words[4] = all;
 	memcpy(words + (words[4] ? 5 : 4), argv, n * sizeof(*words));
-	own[len > 0 ? len : 0] = '\0';
-	setenv("PSTAT", own, 1);
-	setenv("PERF_EXEC_PATH", perf_scripts_folder(), 0);
+	perf_scripts_environment();
 	execvp(shell, words);
 	message_error("script: sh: %s", strerror(errno));
 	free(words);
@@ -116,7 +123,7 @@ int perf_scripts_run(char *const *argv)
 
 	if (!name || strchr(name, '/'))
 		return bad_usage("script: %s: the name of a script follows; -l lists them", argv[0]);
-	str_addf(&path, "%s/scripts/python/bin/%s", perf_scripts_folder(), name);
+	str_addf(&path, "%s/scripts/python/bin/%s", scripts_folder(), name);
 	if ((!report && !has_part(path.s, "record")) || (!record && !has_part(path.s, "report")))
 		status = bad_usage("script: '%s' is neither an option nor a script; -i names a recording, "
 				   "-l lists scripts", name);
@@ -160,7 +167,7 @@ void perf_scripts_list(struct str *out)
 	struct str folder = STR_INIT;
 	int n;
 
-	str_addf(&folder, "%s/scripts/python/bin", perf_scripts_folder());
+	str_addf(&folder, "%s/scripts/python/bin", scripts_folder());
 	n = scandir(folder.s, &entries, is_report, alphasort);
 	str_add(out, n > 0 ? "List of available trace scripts:\n" : "");
 	for (int i = 0; i < n; i++) {

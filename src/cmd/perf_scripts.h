@@ -9,8 +9,8 @@
 
 #include "util/util.h"
 
-/* Value for PERF_EXEC_PATH, which scripts expect. */
-const char *perf_scripts_folder(void);
+/* Sets what scripts expect: PERF_EXEC_PATH, and for what is ours PSTAT, the path of this program. */
+void perf_scripts_environment(void);
 /* The path of a script that is named by its path or its name; the caller frees it. NULL after a message. */
 char *perf_scripts_find(const char *name);
 /* A name and a line for each. */

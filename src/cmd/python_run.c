@@ -98,7 +98,7 @@ int python_start(struct python_run *run, char *const *argv)
 		close(calls[1]);
 		return EXIT_PSTAT_FAILED;
 	}
-	setenv("PERF_EXEC_PATH", perf_scripts_folder(), 0);
+	perf_scripts_environment();
 	signal(SIGPIPE, SIG_IGN); /* a script may end when it has seen enough */
 	rc = spawn(run, calls[0], names[1], argv);
 	close(calls[0]);

@@ -10,6 +10,7 @@
 
 /* Codes of pickletools, and the bytes that follow them. */
 enum {
+	OP_NONE = 'N',
 	OP_TRUE = 0x88,
 	OP_FALSE = 0x89,
 	OP_BYTE = 'K', /* 1: unsigned */
@@ -69,6 +70,11 @@ void pickle_keep(struct pickle *p, struct pickle_key key)
 		p->slots = xcalloc(PICKLE_SLOTS, sizeof(*p->slots));
 	p->slots[slot] = key;
 	add(p, OP_PUT, slot, 4);
+}
+
+void pickle_none(struct pickle *p)
+{
+	add(p, OP_NONE, 0, 0);
 }
 
 void pickle_bool(struct pickle *p, bool value)

@@ -33,6 +33,7 @@ void pickle_forget(struct pickle *p);
 bool pickle_again(struct pickle *p, struct pickle_key key);
 void pickle_keep(struct pickle *p, struct pickle_key key);
 
+void pickle_none(struct pickle *p);
 void pickle_bool(struct pickle *p, bool value);
 void pickle_number(struct pickle *p, uint64_t value);
 void pickle_signed(struct pickle *p, int64_t value);

@@ -6,9 +6,11 @@ to, "NAME ARGUMENTS" a line and an empty line at the end, the script, and its ow
 """
 import collections
 import errno
+import functools
 import os
 import pickle
 import struct
+import subprocess
 import sys
 import traceback
 import types
@@ -23,17 +25,33 @@ def module(name, **members):
 
 # ---- perf_trace_context: what a script asks about the sample that it was called with ----
 
-def answer_nothing(*arguments):
-    """No decoder of hardware traces is here, whose samples alone have instructions and options."""
-    return None
-
-
 NO_CONTEXT = 0, 0, 0
-module("perf_trace_context", perf_script_context=NO_CONTEXT,
-       common_pc=lambda context: context[0], common_flags=lambda context: context[1],
-       common_lock_depth=lambda context: context[2],
-       perf_sample_insn=answer_nothing, perf_set_itrace_options=answer_nothing, perf_config_get=answer_nothing,
-       perf_sample_srcline=lambda context: (None, 0), perf_sample_srccode=lambda context: (None, 0, None))
+# What is known of the code of the sample at hand, by the function that answers it.
+code = {"perf_sample_insn": None, "perf_sample_srcline": (None, 0), "perf_sample_srccode": (None, 0, None)}
+itrace_options = []
+
+
+def perf_set_itrace_options(context, options):
+    """No decoder of hardware traces is here: 0 for the first ones, 1 for those that come too late, as perf says."""
+    itrace_options.append(options)
+    return int(len(itrace_options) > 1)
+
+
+def perf_config_get(name):
+    """A value of perf's configuration, of which pstat knows the files. Words that mean more to it are no names."""
+    if name.startswith("-") or "=" in name:
+        return None
+    asked = subprocess.run([os.environ["PSTAT"], "config", name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    found = asked.stdout.decode(errors="replace").splitlines()
+    return found[-1].partition("=")[2] if asked.returncode == 0 and found else None
+
+
+context_functions = module("perf_trace_context", perf_script_context=NO_CONTEXT,
+                           common_pc=lambda context: context[0], common_flags=lambda context: context[1],
+                           common_lock_depth=lambda context: context[2],
+                           perf_set_itrace_options=perf_set_itrace_options, perf_config_get=perf_config_get)
+for question in code:
+    setattr(context_functions, question, lambda context, question=question: code[question])
 
 
 # ---- Core: names of flags and states ----
@@ -196,23 +214,24 @@ module("EventClass", EVTYPE_GENERIC=EVTYPE_GENERIC, EVTYPE_PEBS=EVTYPE_PEBS, EVT
 # ---- the script ----
 
 def load(path):
-    """Runs the script as the main module, as far as it defines things; its names."""
+    """Runs the script as the main module, as far as it defines things; its text and its names."""
     main = types.ModuleType("__main__")
     main.__file__ = path
     main.perf_script_context = NO_CONTEXT
     sys.modules["__main__"] = main
     sys.path[0] = os.path.dirname(path)
     with open(path, "rb") as f:
-        exec(compile(f.read(), path, "exec"), main.__dict__)
-    return main.__dict__
+        text = f.read()
+    exec(compile(text, path, "exec"), main.__dict__)
+    return text, main.__dict__
 
 
 def name_functions(functions, fd):
     """functions: [(name, function)]"""
     with open(fd, "w") as out:
         for name, function in functions:
-            code = getattr(function, "__code__", None)
-            out.write("%s %d\n" % (name, code.co_argcount if code else 0))
+            compiled = getattr(function, "__code__", None)
+            out.write("%s %d\n" % (name, compiled.co_argcount if compiled else 0))
         out.write("\n")
 
 
@@ -239,10 +258,12 @@ def start():
     sys.excepthook = show_error
     calls, names = int(sys.argv[1]), int(sys.argv[2])
     sys.argv = sys.argv[3:]
-    members = load(sys.argv[0])
+    text, members = load(sys.argv[0])
     functions = [(name, members.get(name) or getattr(core, name)) for name in DEFINITIONS]
+    functions += [("answer." + question, functools.partial(code.__setitem__, question))
+                  for question in code if question.encode() in text]
     functions += [(name, member) for name, member in members.items()
-                  if isinstance(member, types.FunctionType) and name not in DEFINITIONS]
+                  if isinstance(member, types.FunctionType) and name not in DEFINITIONS and name.split() == [name]]
     name_functions(functions, names)
     members.get("trace_begin", lambda: None)()
     run(calls, [function for name, function in functions])

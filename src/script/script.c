@@ -5,8 +5,10 @@
  * on how many samples there are nor on how many distinct addresses they have.
  *
  * Records between the samples (--show-task-events and others) are printed as lines that begin like a sample's.
- * Counts that pstat stat record and perf stat record have stored are kept until the end of their round and then
- * printed with its time, event by event, and of each thread by CPU:
+ * Counts that pstat stat record and perf stat record have stored are those since a counter's start. What was counted
+ * since the round before is kept until the end of the round and then printed with its time, event by event, and of
+ * each thread by CPU. Where the recording was made to show all in one, perf's text has counts as they are stored, and
+ * so has ours:
  *
  *   THREAD_MAP... CPU_MAP   STAT STAT STAT STAT_ROUND   STAT STAT STAT STAT_ROUND ...
  */
@@ -39,15 +41,47 @@ static void take_threads(struct script_counts *counts, const struct record_threa
 	}
 }
 
+/* The last count of the same counter; one that is new has counted nothing. */
+static struct script_count *last_of(struct script_counts *counts, const struct script_count *count)
+{
+	const uint64_t words[] = { count->event, (uint64_t)count->thread << 32 | (uint32_t)count->cpu };
+	uint64_t hash = hash_words(words, ARRAY_SIZE(words));
+	uint32_t i;
+
+	if (INDEX_FIND(&counts->by_counter, hash, i, !compare_cells(&counts->last[i], count)))
+		return &counts->last[i];
+	VEC_GROW(counts->last, counts->n_last, counts->cap_last);
+	index_add(&counts->by_counter, hash, (uint32_t)counts->n_last);
+	counts->last[counts->n_last] = (struct script_count){
+		.event = count->event, .thread = count->thread, .cpu = count->cpu,
+	};
+	return &counts->last[counts->n_last++];
+}
+
+/* Subtracts the counter's last count, which this one becomes; a counter may have begun anew. */
+static struct script_count since_last(struct script_counts *counts, const struct script_count *count)
+{
+	struct script_count *last = last_of(counts, count), since = *count;
+
+	if (count->value >= last->value && count->enabled_ns >= last->enabled_ns &&
+	    count->running_ns >= last->running_ns) {
+		since.value -= last->value;
+		since.enabled_ns -= last->enabled_ns;
+		since.running_ns -= last->running_ns;
+	}
+	*last = *count;
+	return since;
+}
+
 static void take_count(struct script *script, const struct record_body *body)
 {
 	const struct data_event *event = events_find(script->session.recording->events, body->stat.id);
 	struct script_counts *counts = &script->counts;
+	struct script_count count;
 
-	if (!event || counts->n >= COUNTS_MAX)
+	if (!event || counts->n >= COUNTS_MAX || counts->n_last >= COUNTS_MAX)
 		return;
-	VEC_GROW(counts->v, counts->n, counts->cap);
-	counts->v[counts->n++] = (struct script_count){
+	count = (struct script_count){
 		.event = (uint32_t)event->index,
 		.thread = body->stat.thread,
 		.cpu = (int32_t)body->stat.cpu,
@@ -55,12 +89,27 @@ static void take_count(struct script *script, const struct record_body *body)
 		.enabled_ns = body->stat.enabled_ns,
 		.running_ns = body->stat.running_ns,
 	};
+	VEC_GROW(counts->v, counts->n, counts->cap);
+	counts->v[counts->n++] = counts->total && !script->python ? count : since_last(counts, &count);
+}
+
+/* The numbers of STAT_CONFIG: tools/lib/perf/include/perf/event.h. */
+enum { CONFIG_AGGR_MODE = 0, CONFIG_AGGR_TOTAL = 1 };
+
+static void take_config(struct script_counts *counts, const struct record_words *rows)
+{
+	for (uint64_t i = 0; i < rows->n; i++)
+		if (rows->v[2 * i] == CONFIG_AGGR_MODE)
+			counts->total = rows->v[2 * i + 1] == CONFIG_AGGR_TOTAL;
+}
+
+static int32_t pid_of(const struct script_counts *counts, const struct script_count *count)
+{
+	return count->thread < counts->n_pids ? counts->pids[count->thread] : -1;
 }
 
 static void print_count(const struct script *script, const struct script_count *count, uint64_t time_ns)
 {
-	const struct script_counts *counts = &script->counts;
-	int32_t pid = count->thread < counts->n_pids ? counts->pids[count->thread] : -1;
 	const char *format = script->options.json ?
 				     "{\"record\":\"STAT\",\"cpu\":%d,\"thread\":%d,\"value\":%llu,\"enabled_ns\":%llu,"
 				     "\"running_ns\":%llu,\"time_ns\":%llu,\"event\":" :
@@ -68,8 +117,9 @@ static void print_count(const struct script *script, const struct script_count *
 	struct str *out = &script->output->text, name = STR_INIT;
 
 	data_event_add_name(script->session.recording->events->v[count->event], &name);
-	str_addf(out, format, count->cpu, pid, (unsigned long long)count->value, (unsigned long long)count->enabled_ns,
-		 (unsigned long long)count->running_ns, (unsigned long long)time_ns);
+	str_addf(out, format, count->cpu, pid_of(&script->counts, count), (unsigned long long)count->value,
+		 (unsigned long long)count->enabled_ns, (unsigned long long)count->running_ns,
+		 (unsigned long long)time_ns);
 	if (script->options.json) {
 		str_add_json(out, name.s);
 		str_addc(out, '}');
@@ -86,20 +136,69 @@ static void print_round(struct script *script, uint64_t time_ns)
 
 	if (!counts->n)
 		return;
-	qsort(counts->v, counts->n, sizeof(*counts->v), compare_cells);
 	if (!counts->header_printed && !script->options.json)
 		str_addf(&script->output->text, "%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL", "ENA",
 			 "RUN", "TIME", "EVENT");
 	counts->header_printed = true;
 	for (size_t i = 0; i < counts->n; i++)
 		print_count(script, &counts->v[i], time_ns);
-	counts->n = 0;
 }
 
-/* Keeps a count that pstat stat record stored, and prints all when their round ends. False: it is another record. */
-static bool take_counts(struct script *script, const struct record_body *body)
+/* The count at *i, and *i goes on; of all CPUs and threads in one where the recording was made to show them so. */
+static struct script_count next_count(const struct script_counts *counts, size_t *i)
+{
+	struct script_count count = counts->v[(*i)++];
+
+	if (!counts->total)
+		return count;
+	count.cpu = -1;
+	count.thread = UINT32_MAX;
+	for (; *i < counts->n && counts->v[*i].event == count.event; ++*i) {
+		count.value += counts->v[*i].value;
+		count.enabled_ns += counts->v[*i].enabled_ns;
+		count.running_ns += counts->v[*i].running_ns;
+	}
+	return count;
+}
+
+static int call_round(struct script *script, uint64_t time_ns)
+{
+	const struct script_counts *counts = &script->counts;
+	int rc = 0;
+
+	for (size_t i = 0; i < counts->n && !rc;) {
+		struct script_count count = next_count(counts, &i);
+
+		rc = script_python_count(script, &count, pid_of(counts, &count), time_ns);
+	}
+	return rc ? rc : script_python_round(script, time_ns);
+}
+
+static int end_round(struct script *script, uint64_t time_ns)
+{
+	struct script_counts *counts = &script->counts;
+	int rc = 0;
+
+	if (counts->n)
+		qsort(counts->v, counts->n, sizeof(*counts->v), compare_cells);
+	if (script->python)
+		rc = call_round(script, time_ns);
+	else
+		print_round(script, time_ns);
+	counts->n = 0;
+	return rc;
+}
+
+/*
+ * Keeps a count that pstat stat record stored, and hands all on when their round ends; *rc: as of the sink. False: it
+ * is another record.
+ */
+static bool take_counts(struct script *script, const struct record_body *body, int *rc)
 {
 	switch (body->type) {
+	case RECORD_STAT_CONFIG:
+		take_config(&script->counts, &body->stat_config);
+		return true;
 	case RECORD_THREAD_MAP:
 		take_threads(&script->counts, &body->threads);
 		return true;
@@ -107,7 +206,7 @@ static bool take_counts(struct script *script, const struct record_body *body)
 		take_count(script, body);
 		return true;
 	case RECORD_STAT_ROUND:
-		print_round(script, body->stat_round.time_ns);
+		*rc = end_round(script, body->stat_round.time_ns);
 		return true;
 	default:
 		return false;
@@ -117,6 +216,8 @@ static bool take_counts(struct script *script, const struct record_body *body)
 static void release_counts(struct script_counts *counts)
 {
 	free(counts->v);
+	free(counts->last);
+	index_release(&counts->by_counter);
 	free(counts->pids);
 	*counts = (struct script_counts){ 0 };
 }
@@ -390,12 +491,12 @@ static int take_other(void *context, const struct record *record, const struct r
 {
 	struct script *script = context;
 	const struct events *events = script->session.recording->events;
-	int rc;
+	int rc = 0;
 
+	if (take_counts(script, body, &rc))
+		return rc || script->python ? rc : output_step(script->output);
 	if (script->python)
 		return script_python_record(script, record, body);
-	if (take_counts(script, body))
-		return output_step(script->output);
 	if (!shows_others(&script->options))
 		return 0;
 	rc = know_event(script, body->event ? body->event->index : 0, false, err);

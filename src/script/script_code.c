@@ -125,6 +125,11 @@ void script_add_insn(struct script *script, const struct script_event *event, co
 	str_addn(out, text->text, text->len);
 }
 
+bool script_find_instruction(struct script *script, uint32_t location, struct instruction_found *found)
+{
+	return instruction_at_location(instructions_of(script), location, found);
+}
+
 /* ---- lines of source ---- */
 
 /* The line of source that a thread was at last. */
@@ -155,18 +160,24 @@ void script_release_code(struct script *script)
 	index_release(&script->last_lines.by_tid);
 }
 
+const char *script_find_source(struct script *script, uint32_t location, struct source_line *line)
+{
+	*line = location_frames(&script->session, location, SYM_LINES)->v[0].line;
+	return instructions_source(instructions_of(script), line);
+}
+
 /* "|12       sum += x;", unless the thread was at that line before. */
 static void add_source(struct script *script, int32_t tid, uint32_t location, struct str *out)
 {
-	const struct source_line *line = &location_frames(&script->session, location, SYM_LINES)->v[0].line;
 	struct last_line *last = last_line_of(script, tid);
-	const char *text = instructions_source(instructions_of(script), line);
-	uint64_t file = line->file ? hash_bytes(line->file, strlen(line->file)) : 0;
+	struct source_line line;
+	const char *text = script_find_source(script, location, &line);
+	uint64_t file = line.file ? hash_bytes(line.file, strlen(line.file)) : 0;
 
-	if (!text || (line->line == last->line && file == last->file))
+	if (!text || (line.line == last->line && file == last->file))
 		return;
-	str_addf(out, "|%-8u %s\n", line->line, text);
-	last->line = line->line;
+	str_addf(out, "|%-8u %s\n", line.line, text);
+	last->line = line.line;
 	last->file = file;
 }
 

@@ -118,11 +118,15 @@ struct script_count {
 	uint64_t value, enabled_ns, running_ns;
 };
 struct script_counts { /* begins as { 0 } */
-	struct script_count *v;
+	struct script_count *v; /* of the round, as they are shown */
 	size_t n, cap;
+	struct script_count *last; /* each counter's last one, as it was stored: since its start */
+	size_t n_last, cap_last;
+	struct index by_counter; /* of last */
 	int32_t *pids; /* of all THREAD_MAPs */
 	size_t n_pids, cap_pids;
 	bool header_printed;
+	bool total; /* the recording was made to show the counts of all CPUs and threads in one */
 };
 
 struct script {
@@ -227,6 +231,10 @@ void script_add_blocks(struct script *script, const struct script_event *event, 
 		       struct str *out);
 /* The sample's line of source, as a line. */
 void script_add_source(struct script *script, const struct replay_sample *sample, struct str *out);
+/* The instruction at a location; false: no file has it. */
+bool script_find_instruction(struct script *script, uint32_t location, struct instruction_found *found);
+/* The innermost line of source at a location, and its text; NULL: its file is not there, or no line is known. */
+const char *script_find_source(struct script *script, uint32_t location, struct source_line *line);
 void script_release_code(struct script *script);
 
 /* ---- script_text.c, script_json.c ---- */
@@ -288,6 +296,9 @@ bool script_python_takes(struct script *script, const struct data_event *event);
 /* 0 or output->failed. */
 int script_python_sample(struct script *script, const struct sink_sample *taken);
 int script_python_record(struct script *script, const struct record *record, const struct record_body *body);
+/* A counter's stored count, of a thread of that process, -1: of none; behind all of a round: its time. */
+int script_python_count(struct script *script, const struct script_count *count, int32_t pid, uint64_t time_ns);
+int script_python_round(struct script *script, uint64_t time_ns);
 int script_python_end(struct script *script);
 /* Locations are not what they were. */
 void script_python_forget(struct script_python *python);

@@ -11,6 +11,10 @@
  * A sample of a tracepoint calls SYSTEM__EVENT(name, context, cpu, s, ns, pid, comm, callchain, field...), or else
  * trace_unhandled(name, context, fields); both get the dictionary of the sample, too, where they have a place for it.
  * All others call process_event(dictionary).
+ *
+ * A script can ask perf_trace_context for the code of the sample that it was called with. Nothing goes back to this
+ * process: a script that has such a question in its text is told the answer in front of each call, by a call of
+ * python.py's own: (5, (b"\x0f\x05",)).
  */
 #include "script/pickle.h"
 #include "script/script_internal.h"
@@ -20,10 +24,24 @@
 enum { BATCH_BYTES = 64 << 10 };
 
 /* Kinds of kept values, in the low bits of a key's b; those of texts are odd (pickle.c). */
-enum { KEEP_FRAME = 2, KEEP_ATTR = 4, KEEP_SOURCE = 6, KEEP_BITS = 8 };
+enum { KEEP_FRAME = 2, KEEP_ATTR = 4, KEEP_SOURCE = 6, KEEP_ANSWER = 8, KEEP_BITS = 8 };
+
+/* Functions that are called with other things than samples. */
+enum other_function { ON_THROTTLE, ON_UNTHROTTLE, ON_SWITCH, ON_TRACE_ERROR, ON_ROUND, OTHER_FUNCTIONS };
+static const char *const other_names[OTHER_FUNCTIONS] = {
+	"throttle", "unthrottle", "context_switch", "auxtrace_error", "stat__interval",
+};
+
+/* Questions about a sample's code; python.py has a function of that name where the script asks. */
+enum { ANSWERS = 3 };
+static const struct answer {
+	const char *name;
+	void (*add)(struct script *script, struct pickle *p, uint32_t location);
+} answers[ANSWERS];
 
 struct python_event {
 	int function; /* index; -1: none */
+	int count_function; /* of its stored counts; likewise */
 	bool is_tracepoint, unhandled, wants_dict;
 	bool defined; /* names of its fields' values were sent */
 	char *name; /* the event's own */
@@ -36,7 +54,7 @@ struct script_python {
 	bool open; /* a list of calls has begun */
 	struct python_event *events; /* by index */
 	size_t n_events;
-	int throttle, unthrottle, context_switch;
+	int others[OTHER_FUNCTIONS], answers[ANSWERS]; /* indexes; -1: none */
 };
 
 /* ---- functions ---- */
@@ -63,6 +81,21 @@ static int find_function(const struct python_functions *functions, const char *n
 	return -1;
 }
 
+/* stat__NAME, with _ for each colon of the event's name. */
+static int find_count_function(const struct python_functions *functions, const char *event)
+{
+	struct str name = STR_INIT;
+	int found;
+
+	str_addf(&name, "stat__%s", event);
+	for (size_t i = 0; i < name.len; i++)
+		if (name.s[i] == ':')
+			name.s[i] = '_';
+	found = find_function(functions, name.s);
+	str_release(&name);
+	return found;
+}
+
 static void choose(struct script *script, struct script_python *python, const struct data_event *event)
 {
 	struct python_event *chosen = &python->events[event->index];
@@ -72,6 +105,7 @@ static void choose(struct script *script, struct script_python *python, const st
 
 	data_event_add_name(event, &text);
 	chosen->name = str_detach(&text);
+	chosen->count_function = find_count_function(python->functions, chosen->name);
 	chosen->is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
 	if (!chosen->is_tracepoint) {
 		chosen->function = find_function(python->functions, "process_event");
@@ -121,9 +155,10 @@ void script_python_new(struct script *script)
 	struct script_python *python = xcalloc(1, sizeof(*python));
 
 	python->functions = functions;
-	python->throttle = find_function(functions, "throttle");
-	python->unthrottle = find_function(functions, "unthrottle");
-	python->context_switch = find_function(functions, "context_switch");
+	for (size_t i = 0; i < OTHER_FUNCTIONS; i++)
+		python->others[i] = find_function(functions, other_names[i]);
+	for (size_t i = 0; i < ANSWERS; i++)
+		python->answers[i] = find_function(functions, answers[i].name);
 	script->python = python;
 }
 
@@ -659,11 +694,86 @@ static void define_names(struct script *script, const struct data_event *event, 
 	tracepoint_value_names(script_tracepoints(script), event, define_name, &definition);
 }
 
+/* ---- answers about a sample's code ---- */
+
+static void add_insn(struct script *script, struct pickle *p, uint32_t location)
+{
+	struct instruction_found found;
+
+	if (script_find_instruction(script, location, &found) && found.n_bytes)
+		pickle_bytes(p, found.bytes, found.n_bytes);
+	else
+		pickle_none(p);
+}
+
+static void add_text_or_none(struct pickle *p, const char *text)
+{
+	if (text)
+		add_name(p, text);
+	else
+		pickle_none(p);
+}
+
+/* (file, line), and with the text of the line (file, line, text). */
+static void add_line(struct script *script, struct pickle *p, uint32_t location, bool with_text)
+{
+	struct source_line line;
+	const char *text = script_find_source(script, location, &line);
+
+	pickle_tuple(p);
+	add_text_or_none(p, line.file);
+	pickle_number(p, line.file ? line.line : 0);
+	if (with_text)
+		add_text_or_none(p, text);
+	pickle_tuple_end(p);
+}
+
+static void add_srcline(struct script *script, struct pickle *p, uint32_t location)
+{
+	add_line(script, p, location, false);
+}
+
+static void add_srccode(struct script *script, struct pickle *p, uint32_t location)
+{
+	add_line(script, p, location, true);
+}
+
+static const struct answer answers[ANSWERS] = {
+	{ "answer.perf_sample_insn", add_insn },
+	{ "answer.perf_sample_srcline", add_srcline },
+	{ "answer.perf_sample_srccode", add_srccode },
+};
+
+/* Answers for an address are worked out and sent once. 0 or output->failed. */
+static int tell_answers(struct script *script, const struct replay_sample *sample)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < ANSWERS && !rc; i++) {
+		struct pickle_key key = { 0, i << KEEP_BITS | KEEP_ANSWER };
+		uint32_t location;
+		struct pickle *p;
+
+		if (script->python->answers[i] < 0)
+			continue;
+		location = session_ip_location(&script->session, sample);
+		key.a = location;
+		p = begin_call(script, script->python->answers[i]);
+		if (!pickle_again(p, key)) {
+			answers[i].add(script, p, location);
+			pickle_keep(p, key);
+		}
+		rc = end_call(script);
+	}
+	return rc;
+}
+
 int script_python_sample(struct script *script, const struct sink_sample *taken)
 {
 	const struct replay_sample *sample = taken->sample;
 	struct python_event *event = event_of(script, sample->event);
 	struct traced traced = { .taken = taken };
+	int rc;
 
 	if (event->is_tracepoint) {
 		traced.fields = tracepoint_all(script_tracepoints(script), sample->event, sample->sample,
@@ -674,41 +784,48 @@ int script_python_sample(struct script *script, const struct sink_sample *taken)
 		}
 		if (!event->defined)
 			define_names(script, sample->event, event);
-		add_tracepoint(script, begin_call(script, event->function), event, &traced);
+		rc = tell_answers(script, sample);
+		if (!rc)
+			add_tracepoint(script, begin_call(script, event->function), event, &traced);
 	} else {
-		add_dictionary(script, begin_call(script, event->function), event, taken);
+		rc = tell_answers(script, sample);
+		if (!rc)
+			add_dictionary(script, begin_call(script, event->function), event, taken);
 	}
-	return end_call(script);
+	return rc ? rc : end_call(script);
 }
 
 /* ---- other records ---- */
 
-static int call_throttle(struct script *script, int function, const struct record_body *body)
+/* -1: it is not recorded. */
+static void add_cpu(struct pickle *p, const struct record_body *body)
 {
-	struct pickle *p;
+	pickle_signed(p, body->id.has & PERF_SAMPLE_CPU ? (int32_t)body->id.cpu : -1);
+}
 
-	if (function < 0)
-		return 0;
-	p = begin_call(script, function);
+static void call_throttle(struct pickle *p, const struct record_body *body)
+{
 	pickle_number(p, body->throttle.time_ns);
 	pickle_number(p, body->throttle.id);
 	pickle_number(p, body->throttle.stream_id);
-	pickle_signed(p, (int32_t)body->id.cpu);
+	add_cpu(p, body);
 	pickle_signed(p, (int32_t)body->id.pid);
 	pickle_signed(p, (int32_t)body->id.tid);
-	return end_call(script);
 }
 
-static int call_switch(struct script *script, const struct record *record, const struct record_body *body)
+/* The number of a guest's process and of its CPU: of no guest. */
+static void add_no_guest(struct pickle *p)
+{
+	pickle_signed(p, 0);
+	pickle_signed(p, -1);
+}
+
+static void call_switch(struct pickle *p, const struct record *record, const struct record_body *body)
 {
 	bool wide = record->type == RECORD_SWITCH_CPU_WIDE;
-	struct pickle *p;
 
-	if (script->python->context_switch < 0)
-		return 0;
-	p = begin_call(script, script->python->context_switch);
 	pickle_number(p, body->id.time_ns);
-	pickle_signed(p, (int32_t)body->id.cpu);
+	add_cpu(p, body);
 	pickle_signed(p, (int32_t)body->id.pid);
 	pickle_signed(p, (int32_t)body->id.tid);
 	pickle_signed(p, wide ? (int32_t)body->sched.other_pid : -1);
@@ -716,20 +833,87 @@ static int call_switch(struct script *script, const struct record *record, const
 	pickle_signed(p, -1); /* of no guest */
 	pickle_bool(p, record->misc & MISC_SWITCH_OUT);
 	pickle_bool(p, record->misc & MISC_SWITCH_OUT_PREEMPT);
-	return end_call(script);
+	add_no_guest(p);
+}
+
+static void call_trace_error(struct pickle *p, const struct record *record, const struct record_body *body)
+{
+	pickle_signed(p, (int32_t)body->auxtrace_error.kind);
+	pickle_signed(p, (int32_t)body->auxtrace_error.code);
+	pickle_signed(p, (int32_t)body->auxtrace_error.cpu);
+	pickle_signed(p, (int32_t)body->auxtrace_error.pid);
+	pickle_signed(p, (int32_t)body->auxtrace_error.tid);
+	pickle_number(p, body->auxtrace_error.ip);
+	pickle_number(p, body->auxtrace_error.format ? body->auxtrace_error.time_ns : 0);
+	pickle_text(p, body->auxtrace_error.message,
+		    strnlen(body->auxtrace_error.message, sizeof(body->auxtrace_error.message)));
+	pickle_number(p, record->misc & MISC_CPUMODE_MASK);
+	add_no_guest(p);
+}
+
+/* False: no function takes records of the type. */
+static bool function_of(uint32_t type, enum other_function *function)
+{
+	switch (type) {
+	case RECORD_THROTTLE:
+		*function = ON_THROTTLE;
+		return true;
+	case RECORD_UNTHROTTLE:
+		*function = ON_UNTHROTTLE;
+		return true;
+	case RECORD_SWITCH:
+	case RECORD_SWITCH_CPU_WIDE:
+		*function = ON_SWITCH;
+		return true;
+	case RECORD_AUXTRACE_ERROR:
+		*function = ON_TRACE_ERROR;
+		return true;
+	default:
+		return false;
+	}
 }
 
 int script_python_record(struct script *script, const struct record *record, const struct record_body *body)
 {
-	switch (record->type) {
-	case RECORD_THROTTLE:
-		return call_throttle(script, script->python->throttle, body);
-	case RECORD_UNTHROTTLE:
-		return call_throttle(script, script->python->unthrottle, body);
-	case RECORD_SWITCH:
-	case RECORD_SWITCH_CPU_WIDE:
-		return call_switch(script, record, body);
-	default:
+	enum other_function function;
+	struct pickle *p;
+
+	if (!function_of(record->type, &function) || script->python->others[function] < 0)
 		return 0;
-	}
+	p = begin_call(script, script->python->others[function]);
+	if (function == ON_SWITCH)
+		call_switch(p, record, body);
+	else if (function == ON_TRACE_ERROR)
+		call_trace_error(p, record, body);
+	else
+		call_throttle(p, body);
+	return end_call(script);
+}
+
+/* ---- stored counts ---- */
+
+int script_python_count(struct script *script, const struct script_count *count, int32_t pid, uint64_t time_ns)
+{
+	const struct data_event *counted = script->session.recording->events->v[count->event];
+	int function = event_of(script, counted)->count_function;
+	struct pickle *p;
+
+	if (function < 0)
+		return 0;
+	p = begin_call(script, function);
+	pickle_signed(p, count->cpu);
+	pickle_signed(p, pid);
+	pickle_number(p, time_ns);
+	pickle_number(p, count->value);
+	pickle_number(p, count->enabled_ns);
+	pickle_number(p, count->running_ns);
+	return end_call(script);
+}
+
+int script_python_round(struct script *script, uint64_t time_ns)
+{
+	if (script->python->others[ON_ROUND] < 0)
+		return 0;
+	pickle_number(begin_call(script, script->python->others[ON_ROUND]), time_ns);
+	return end_call(script);
 }

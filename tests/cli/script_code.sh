@@ -113,4 +113,26 @@ test_no_code()
 	fails_with 129 "brstackinsn: the recording does not have all branches taken
 .*record with -b" "$PSTAT" script -F +brstackinsn -i "$ROOT/tests/golden/branch_call_stack.data"
 }
+
+# A script in Python that asks for the code of a sample gets the same.
+test_asked_by_python()
+{
+	build -F ip,insn | sed -n 's/^ *\([0-9a-f]* insn: .*[^ ]\) *$/\1/p' | sort -u >expected
+	cat >asked.py <<-'X'
+		from perf_trace_context import *
+
+		def process_event(sample):
+		    file, line, text = perf_sample_srccode(perf_script_context)
+		    if perf_sample_srcline(perf_script_context) != (file, line):
+		        print("another line")
+		    if text.strip() != open(file).read().splitlines()[line - 1].strip():
+		        print("another text")
+		    print("%x insn: %s" % (sample["sample"]["ip"], perf_sample_insn(perf_script_context).hex(" ")))
+	X
+	same "instructions" "$(<expected)" "$("$PSTAT" script -q -i stepped.data -s asked.py | sort -u)"
+	check "some" test -s expected
+	printf 'from perf_trace_context import *\ndef process_event(sample):\n    print(perf_sample_insn(0), perf_sample_srccode(0))\n' >asked.py
+	same "code that no file has" "None (None, 0, None)" \
+		"$("$PSTAT" script -q -i "$ROOT/tests/golden/plain.data" -s asked.py | sort -u)"
+}
 run_tests

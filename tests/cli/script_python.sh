@@ -158,6 +158,68 @@ test_generated_of_hostile_names()
 	has_not "a name that is none of Python's" "^def .*free" "$(<hostile.py)"
 }
 
+# Counts that were stored at intervals: each is what was counted since the one before.
+test_counts()
+{
+	need_paranoid 2
+	script <<-'X'
+		def print_count(*arguments):
+		    print(*arguments)
+		globals()["stat__task-clock_u"] = print_count
+		def stat__interval(time):
+		    print("interval", time)
+	X
+	"$PSTAT" stat record -o counts.data -I 10 -e task-clock:u -- "$WORK/exact" spins:100 2>/dev/null || fail "it is recorded"
+	"$PSTAT" stat report -i counts.data -x '|' 2>&1 |
+		sed -n 's/^ *\([0-9]*\)\.\([0-9]*\)|.*|task-clock:u|\([0-9]*\)|.*/\1\2 \3/p' | sed 's/^0*//' >expected
+	"$PSTAT" script -q -i counts.data -s "$script" >called
+	check "several rounds" test "$(wc -l <expected)" -gt 1
+	same "counts" "$(<expected)" "$(awk '$1 != "interval" { print $3, $5 }' called)"
+	same "each round ends" "$(cut -d ' ' -f 1 expected)" "$(awk '$1 == "interval" { print $2 }' called)"
+	same "of all threads in one" "-1 -1" "$(awk '$1 != "interval" { print $1, $2 }' called | sort -u)"
+	"$PSTAT" script -i counts.data | awk '$7 == "task-clock:u" { print $6, $4 - last; last = $4 }' >text
+	same "text has them as they are stored" "$(<expected)" "$(<text)"
+	if perf_has_python; then
+		same "as perf" "$(perf script -i counts.data -s "$script" 2>/dev/null)" "$(<called)"
+	fi
+}
+
+# A record of a decoder that met something wrong, behind the others.
+test_trace_errors()
+{
+	"$PYTHON" - "$golden/plain.data" errors.data <<-'X'
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		start, size = struct.unpack_from("<QQ", data, 40)
+		error = struct.pack("<IHHIIiiiIQQ64s", 72, 2, 112, 1, 5, 0, 77, -1, 1, 2 ** 63, 1009000001, b"wrong\x1b[2J")
+		end = start + size
+		data[end:end] = error
+		struct.pack_into("<Q", data, 48, size + len(error))
+		for i in range(sum(bin(byte).count("1") for byte in data[72:104])):
+		    at = end + len(error) + 16 * i
+		    struct.pack_into("<Q", data, at, struct.unpack_from("<Q", data, at)[0] + len(error))
+		open(sys.argv[2], "wb").write(data)
+	X
+	script <<<'def auxtrace_error(*arguments): print(*arguments)'
+	same "an error" '1 5 0 77 -1 9223372036854775808 1009000001 wrong\x1b[2J 2 0 -1' \
+		"$("$PSTAT" script -q -i errors.data -s "$script")"
+}
+
+# What a script asks perf_trace_context besides.
+test_context()
+{
+	script <<-'X'
+		from perf_trace_context import *
+		print(perf_set_itrace_options(perf_script_context, "i1us"), perf_set_itrace_options(perf_script_context, "b"))
+		print([perf_config_get(name) for name in ("report.children", "report.none", "--list", "report.children=true")])
+	X
+	printf '[report]\n\tchildren = false\n' >configuration
+	run env PERF_CONFIG="$PWD/configuration" "$PSTAT" script -q -i "$golden/plain.data" -s "$script"
+	same "answers" "0 1
+['false', None, None, None]" "$out"
+	same "nothing is set" 1 "$(grep -c children configuration)"
+}
+
 test_named_scripts()
 {
 	local bin=$PERF_EXEC_PATH/scripts/python/bin
