@@ -237,7 +237,7 @@ size_t key_of_cell(const struct aggregation *agg, const struct event_row *row,
 		return by_cpu[intset_index(&layout->cpus, cpu)];
 	/* A PMU that cannot follow threads has one column for all of them. */
 	if (agg->options.mode == AGGR_THREAD && counted->n_threads == layout->n_threads &&
-	    counted->cpus->n == 0)
+	    (counted->cpus->n == 0 || counted->event->cpus_chosen))
 		return layout->thread_keys[thread];
 	return 0;
 }

@@ -172,12 +172,27 @@ static void note_tracepoint_modes(struct event_parse *p, const struct event *eve
 			 "has the registers of user mode (syscalls:*, uprobes)", event->name);
 }
 
-/* Does what all sources have in common: own modifiers, expansion ids, units of value. */
+/* Leaves out the core types of a generic event that have none of the CPUs of cpu=, unless that is all of them. */
+static void choose_cpus(struct event_list *list, size_t first)
+{
+	size_t n_somewhere = 0;
+
+	for (size_t i = first; i < list->n; i++) {
+		event_choose_cpus(&list->v[i]);
+		n_somewhere += !list->v[i].has_no_cpu;
+	}
+	for (size_t i = list->n; n_somewhere && i-- > first;)
+		if (list->v[i].expansion == EXPANSION_CORE_TYPES && list->v[i].has_no_cpu)
+			event_list_remove(list, i);
+}
+
+/* Does what all sources have in common: CPUs, own modifiers, expansion ids, units of value. */
 static int finish_events(struct event_parse *p, const struct spec_event *spec, size_t first)
 {
 	struct event_list *list = p->list;
 	unsigned expansion_id = 0;
 
+	choose_cpus(list, first);
 	for (size_t i = first; i < list->n; i++) {
 		struct event *event = &list->v[i];
 		int rc = event_apply_modifiers(p, spec->modifiers, spec->modifiers_pos, event);

@@ -58,6 +58,8 @@ struct event_terms {
 	enum term_switch time, inherit, overwrite, percore, aux_output;
 	uint32_t stack_size_bytes, max_stack, nr, aux_sample_size; /* 0: not given */
 	bool has_period, has_freq; /* attr.sample_period or attr.sample_freq was set by a term */
+	bool has_cpus;
+	struct intset cpus; /* cpu=: event.cpus is of these alone */
 };
 
 struct event {
@@ -77,7 +79,8 @@ struct event {
 	bool snapshot; /* a level, not a sum: an interval shows the value itself */
 
 	struct intset cpus; /* CPUs this event may be opened on (cpumask, or a core type's CPUs); n 0: any */
-	bool has_no_cpu; /* its PMU has none at all: see event_nowhere() */
+	bool has_no_cpu; /* its PMU has none at all, or none of those chosen: see event_nowhere() */
+	bool cpus_chosen; /* cpus are those of the term cpu=, where it counts tasks, too */
 	bool pmu_is_core; /* opens on a core PMU: may follow a task (cpus is a core type, not a mask) */
 
 	size_t leader; /* index of the group's leader in the list; its own index outside groups */

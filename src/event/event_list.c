@@ -29,6 +29,7 @@ void event_release(struct event *event)
 	free(event->terms.call_graph);
 	free(event->terms.branch_type);
 	free(event->terms.metric_id);
+	intset_release(&event->terms.cpus);
 	intset_release(&event->cpus);
 }
 
@@ -43,7 +44,23 @@ void event_set_pmu(struct event *event, const struct event_pmu *pmu)
 
 bool event_is_moved(const struct event *event)
 {
-	return event->cpus.n && !event->pmu_is_core;
+	return event->cpus.n && !event->pmu_is_core && !event->cpus_chosen;
+}
+
+void event_choose_cpus(struct event *event)
+{
+	struct intset both = INTSET_INIT;
+	const bool is_moved = event_is_moved(event), any = !event->cpus.n && !event->has_no_cpu;
+
+	if (!event->terms.has_cpus)
+		return;
+	for (size_t i = 0; i < event->terms.cpus.n; i++)
+		if (any || intset_has(&event->cpus, event->terms.cpus.v[i]))
+			intset_add(&both, event->terms.cpus.v[i]);
+	event->has_no_cpu = !both.n;
+	event->cpus_chosen = !is_moved && both.n;
+	intset_release(&event->cpus);
+	event->cpus = both;
 }
 
 void event_list_release(struct event_list *list)
@@ -75,8 +92,9 @@ static void copy_event(struct event *to, const struct event *from)
 	to->terms.call_graph = copy_text(from->terms.call_graph);
 	to->terms.branch_type = copy_text(from->terms.branch_type);
 	to->terms.metric_id = copy_text(from->terms.metric_id);
-	to->cpus = (struct intset)INTSET_INIT;
+	to->cpus = to->terms.cpus = (struct intset)INTSET_INIT;
 	intset_copy(&to->cpus, &from->cpus);
+	intset_copy(&to->terms.cpus, &from->terms.cpus);
 	to->probe_path = copy_text(from->probe_path);
 	if (from->probe_path && from->attr.config1 == (uintptr_t)from->probe_path)
 		to->attr.config1 = (uintptr_t)to->probe_path;

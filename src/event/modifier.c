@@ -146,6 +146,8 @@ static bool is_ftraces_own(const struct event *event)
 
 const char *event_nowhere(const struct event *event)
 {
+	if (event->has_no_cpu && event->terms.has_cpus)
+		return "its unit counts on none of the CPUs of cpu=";
 	if (event->has_no_cpu)
 		return "its unit counts on no CPU that is online";
 	if (is_ftraces_own(event))

@@ -105,6 +105,11 @@ void event_set_pmu(struct event *event, const struct event_pmu *pmu);
  * package and whether it is a level. (pmu.c)
  */
 void event_find_pmu(struct event_parse *p, struct event *event);
+/*
+ * Leaves of the event's CPUs those of its term cpu=. A unit with a cpumask goes on to count all tasks there; all
+ * others count what they count, tasks too, on these CPUs alone. (event_list.c)
+ */
+void event_choose_cpus(struct event *event);
 /* Frees what the event owns. (event_list.c) */
 void event_release(struct event *event);
 /*

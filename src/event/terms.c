@@ -22,6 +22,7 @@ enum term_kind {
 	TERM_NEGATED_SWITCH, /* no-X */
 	TERM_TEXT,
 	TERM_RATIO, /* a positive real number */
+	TERM_CPUS, /* a CPU, a span of them, or a PMU, which stands for its CPUs; given again: these, too */
 	TERM_MISSING, /* in the event language, but not in the kernel headers of this build */
 };
 
@@ -39,6 +40,7 @@ enum term_kind {
 #define CONFIG4_ROW { "config4", TERM_MISSING, 0, 0, 0, NULL }
 #endif
 
+enum { MAX_CPU = (1 << 16) - 1 };
 enum { MAX_STACK_DUMP_BYTES = 65528 }; /* kernel: below 64 KiB, a multiple of 8 */
 
 static const char *const call_graph_words[] = { "fp", "dwarf", "lbr", "no", NULL };
@@ -77,6 +79,7 @@ static const struct common_term {
 	{ "no-inherit", TERM_NEGATED_SWITCH, TERM_FIELD(inherit), 0, 1, NULL },
 	{ "overwrite", TERM_SWITCH, TERM_FIELD(overwrite), 0, 1, NULL },
 	{ "no-overwrite", TERM_NEGATED_SWITCH, TERM_FIELD(overwrite), 0, 1, NULL },
+	{ "cpu", TERM_CPUS, 0, 0, 0, NULL },
 	{ "percore", TERM_SWITCH, TERM_FIELD(percore), 0, 1, NULL },
 	{ "aux-output", TERM_SWITCH, TERM_FIELD(aux_output), 0, 1, NULL },
 	{ "aux-sample-size", TERM_U32, TERM_FIELD(aux_sample_size), 1, UINT32_MAX, NULL },
@@ -214,6 +217,30 @@ static int refuse_ratio(struct event_parse *p, const struct spec_term *term)
 			 "give a period", term->name);
 }
 
+static int apply_cpus(struct event_parse *p, const struct spec_term *term, struct event *event)
+{
+	struct intset *cpus = &event->terms.cpus, named = INTSET_INIT;
+	const struct event_pmu *pmu;
+	struct str why = STR_INIT;
+	int rc = 0;
+
+	if (!term->value)
+		return spec_fail(p->error, -EINVAL, term->name_pos, "%s needs a CPU: %s=0", term->name, term->name);
+	pmu = isdigit((unsigned char)term->value[0]) ? NULL : pmu_find(p, term->value);
+	if (pmu)
+		intset_copy(&named, &pmu->cpus);
+	else if (intset_parse(&named, term->value, MAX_CPU, &why))
+		rc = spec_fail(p->error, -EINVAL, term->value_pos, "%s needs a CPU, a span such as 0-3, or a unit: %s",
+			       term->name, why.s);
+	for (size_t i = 0; i < named.n; i++)
+		intset_add(cpus, named.v[i]);
+	/* A unit without a list counts on all CPUs. */
+	event->terms.has_cpus = cpus->n;
+	intset_release(&named);
+	str_release(&why);
+	return rc;
+}
+
 /* A period counts events, a frequency lets the kernel choose the period: only one can be asked for. */
 static int apply_rate(struct event_parse *p, const struct spec_term *term,
 		      const struct common_term *row, struct event *event)
@@ -265,6 +292,8 @@ static int apply_common_term(struct event_parse *p, const struct spec_term *term
 		return apply_text(p, term, row, field);
 	case TERM_RATIO:
 		return refuse_ratio(p, term);
+	case TERM_CPUS:
+		return apply_cpus(p, term, event);
 	case TERM_MISSING:
 		break;
 	}

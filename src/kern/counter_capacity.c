@@ -359,7 +359,7 @@ static bool opens_and_runs(struct trial_group *trial, struct perf_event_attr *at
 
 bool events_fit(const struct event *const *events, size_t n, const struct kern *kern)
 {
-	bool whole_cpus = n && events[0]->cpus.n && !events[0]->pmu_is_core;
+	bool whole_cpus = n && event_is_moved(events[0]);
 	struct trial_group trial = {
 		.kern = kern,
 		.pid = whole_cpus ? -1 : 0,

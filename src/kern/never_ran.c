@@ -59,6 +59,11 @@ static bool task_ran_elsewhere(const struct never_ran *evidence)
 	       !evidence->counter->cpus.n && !too_many(evidence);
 }
 
+static bool task_left_out_cpus(const struct never_ran *evidence)
+{
+	return evidence->counter->follows_tasks && !evidence->sum->enabled_ns;
+}
+
 /* ---- texts ---- */
 
 const char *event_never_enabled(const struct event *event, bool on_cpus)
@@ -109,6 +114,7 @@ static const struct never_ran_cause {
 } never_ran_causes[] = {
 	{ lost_pin_to_many, NULL, say_pinned_numbers },
 	{ lost_pin, "pinned, and no counter was free", NULL },
+	{ task_left_out_cpus, NULL, say_elsewhere },
 	{ never_enabled, NULL, say_never_enabled },
 	{ watchdog_holds_one, NULL, say_watchdog },
 	{ too_many, NULL, say_numbers },

@@ -58,9 +58,11 @@ static void plan_counter(struct opening *o, struct counter *c)
 	}
 	intset_format(&event->cpus, &cpus);
 	if (o->options->per_cpu ? slots_plan_per_cpu(c, o->target, &o->online) :
-				  slots_plan(c, o->target)) {
+				  slots_plan(c, o->target, &o->online)) {
 		c->err = ENODEV;
-		c->reason = xasprintf("its unit counts on CPU %s only", cpus.s);
+		c->reason = !event->cpus_chosen ? xasprintf("its unit counts on CPU %s only", cpus.s) :
+						  xasprintf("CPU %s is not %s", cpus.s,
+							    c->follows_tasks ? "online" : "measured");
 	} else if (c->cpus.n && !c->follows_tasks && o->target->kind != TARGET_CPUS) {
 		note_add(o->set->notes, true, NULL,
 			 "%s: counts all tasks on CPU %s: its unit cannot follow a task", c->name,
@@ -87,12 +89,13 @@ static void raise_file_limit(const struct opening *o)
 
 size_t counters_plan_fds(const struct event_list *events, const struct target *target)
 {
+	const struct intset unknown = INTSET_INIT;
 	size_t need = 0;
 
 	for (size_t i = 0; i < events->n; i++) {
 		struct counter counter = { .event = &events->v[i] };
 
-		if (counter.event->kind == EVENT_KERNEL && !slots_plan(&counter, target))
+		if (counter.event->kind == EVENT_KERNEL && !slots_plan(&counter, target, &unknown))
 			need += slots_count(&counter) + (counter.event->cgroup != NULL);
 		intset_release(&counter.cpus);
 		free(counter.fds);
@@ -282,7 +285,7 @@ static int finish(struct opening *o)
 	if (rc)
 		return rc;
 	layout_make(o->set, !o->options->leave_affinity);
-	witnesses_open(o->set, o->target, o->options->enable_on_exec && !o->options->start_disabled);
+	witnesses_open(o->set, o->target, o->options);
 	/* An exec starts all but what counts whole CPUs. */
 	if (!o->options->start_disabled)
 		rc = switch_groups(o->set, PERF_EVENT_IOC_ENABLE,
@@ -317,6 +320,15 @@ static int verdict(struct opening *o)
 		    why->remedy ? "\n" : "", why->remedy ? why->remedy : "");
 }
 
+static bool any_cpus_chosen(const struct event_list *events)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < events->n; i++)
+		any = any || events->v[i].cpus_chosen;
+	return any;
+}
+
 int counters_open(struct counter_set *set, const struct event_list *events,
 		  const struct target *target, const struct open_options *options,
 		  const struct kern *kern, struct note_list *notes, struct str *err)
@@ -327,7 +339,7 @@ int counters_open(struct counter_set *set, const struct event_list *events,
 	machine_init(&o.machine, kern);
 	if (options->per_cpu && options->task_cpus)
 		intset_copy(&o.online, options->task_cpus);
-	else if (options->per_cpu)
+	else if (options->per_cpu || any_cpus_chosen(events))
 		cpus_for_tasks(&kern->host, &o.online);
 	*set = (struct counter_set){ .kern = kern, .notes = notes, .n = events->n };
 	set->v = xcalloc(events->n, sizeof(*set->v));
@@ -412,7 +424,7 @@ enum { TRY_PERIOD = 1 << 30 };
 
 static int try_to_open(const struct event *event, uint64_t period, const struct kern *kern)
 {
-	bool whole_cpus = event->cpus.n && !event->pmu_is_core;
+	bool whole_cpus = event_is_moved(event);
 	struct machine machine;
 	struct attempt a = {
 		.machine = &machine,

@@ -44,11 +44,11 @@ static enum reading_state state_of(ssize_t n, size_t expected, int *err)
 
 /*
  * A group that never waits runs whenever it is enabled. Enabled time beyond its running time is a mistake that the
- * kernel makes with cgroups, and no reason to scale.
+ * kernel makes with cgroups, or the time of a task on other CPUs, and no reason to scale.
  */
 static bool enabled_is_running(const struct counter *c, const struct reading *reading)
 {
-	return c->event->cgroup && c->never_waits && reading->running_ns;
+	return c->never_waits && (c->follows_tasks || (c->event->cgroup && reading->running_ns));
 }
 
 static void hand_over(const struct slots_reading *r, size_t index, size_t slot,
@@ -59,9 +59,12 @@ static void hand_over(const struct slots_reading *r, size_t index, size_t slot,
 
 	if (enabled_is_running(c, reading))
 		mended.enabled_ns = reading->running_ns;
+	else if (c->follows_tasks)
+		mended.enabled_ns = witness_enabled_ns(r->set, index, slot, reading);
 	mended.others_ran = reading->state == READING_OK &&
 			    witness_saw_others(r->set, index, slot % c->n_threads, reading->enabled_ns);
-	if (r->set->removal && reading->state == READING_OK)
+	/* A task that is counted on several CPUs has missed it once. */
+	if (r->set->removal && reading->state == READING_OK && (slot < c->n_threads || !c->follows_tasks))
 		removal_mark(r->set, index, slot % c->n_threads, &mended);
 	r->fn(r->data, index, slot_cpu(c, slot), slot % c->n_threads, &mended);
 }

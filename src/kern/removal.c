@@ -152,12 +152,15 @@ static bool counts_tasks(const struct counter *c)
 	return c->state == COUNTER_OPEN && (!c->cpus.n || c->follows_tasks) && !c->event->cgroup;
 }
 
-/* Counters that are enabled whenever all are: their enabled time then passes whether they find a counter or not. */
+/*
+ * Counters that are enabled whenever all are: their enabled time then passes whether they find a counter or not. On
+ * some CPUs alone it leaves out children that ran on others.
+ */
 static bool is_evidence(const struct counter_set *set, size_t index)
 {
 	const struct counter *c = &set->v[index];
 
-	return counts_tasks(c) && !c->event->tracking && !set->v[c->leader].attr.pinned;
+	return counts_tasks(c) && !c->event->tracking && !c->event->cpus_chosen && !set->v[c->leader].attr.pinned;
 }
 
 static size_t unit_for(struct removal *removal, pid_t pid)

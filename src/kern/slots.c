@@ -25,23 +25,25 @@ static void alloc_slots(struct counter *counter)
 		counter->fds[i] = -1;
 }
 
-int slots_plan(struct counter *counter, const struct target *target)
+int slots_plan(struct counter *counter, const struct target *target, const struct intset *online)
 {
 	const struct event *event = counter->event;
 	bool tasks = target->n_threads && target->threads[0].tid >= 0;
+	bool of_all_tasks = event_is_moved(event);
 
 	counter->cpus.n = 0;
-	counter->n_threads = 1;
-	if (tasks && (!event->cpus.n || event->pmu_is_core))
-		counter->n_threads = target->n_threads;
-	else if (tasks)
+	counter->follows_tasks = tasks && event->cpus_chosen;
+	counter->n_threads = tasks && !of_all_tasks ? target->n_threads : 1;
+	if (counter->follows_tasks && online->n)
+		intersect(&counter->cpus, online, &event->cpus);
+	else if (tasks && (of_all_tasks || event->cpus_chosen))
 		intset_copy(&counter->cpus, &event->cpus);
-	else if (event->cpus.n)
+	else if (!tasks && event->cpus.n)
 		intersect(&counter->cpus, &target->cpus, &event->cpus);
-	else
+	else if (!tasks)
 		intset_copy(&counter->cpus, &target->cpus);
 	counter->n_cpus = counter->cpus.n ? counter->cpus.n : 1;
-	if (!tasks && !counter->cpus.n) {
+	if ((!tasks || counter->follows_tasks) && !counter->cpus.n) {
 		counter->n_cpus = 0;
 		return -ENODEV;
 	}
@@ -53,7 +55,7 @@ int slots_plan_per_cpu(struct counter *counter, const struct target *target,
 		       const struct intset *online)
 {
 	const struct event *event = counter->event;
-	int rc = slots_plan(counter, target);
+	int rc = slots_plan(counter, target, online);
 
 	if (rc || counter->cpus.n || target->kind == TARGET_CPUS)
 		return rc;
@@ -98,10 +100,12 @@ size_t counters_need_fds(const struct counter_set *set)
 {
 	size_t need = FDS_BESIDES_COUNTERS;
 
-	/* A cgroup's folder is open while its counters are opened. */
+	/* A cgroup's folder is open while its counters are opened; beside tasks on some CPUs there are witnesses. */
 	for (size_t i = 0; i < set->n; i++) {
-		if (set->v[i].state != COUNTER_SOFTWARE)
-			need += slots_count(&set->v[i]) + (set->v[i].event->cgroup != NULL);
+		const struct counter *c = &set->v[i];
+
+		if (c->state != COUNTER_SOFTWARE)
+			need += slots_count(c) * (c->follows_tasks ? 2 : 1) + (c->event->cgroup != NULL);
 	}
 	return need;
 }

@@ -6,11 +6,12 @@
  *   target      event                          CPUs of the slots       tasks of the slots
  *   tasks       any, or a core type of CPUs    any (one column)        the target's threads
  *   tasks       a PMU with a cpumask           the cpumask             all tasks
+ *   tasks       any other, of the term cpu=    the term's              the target's threads
  *   CPUs        any                            the target's            all tasks (or one cgroup's)
  *   CPUs        a PMU with CPUs of its own     both have it            all tasks (or one cgroup's)
  *
- * So a counter with CPUs measures all tasks, and one without measures the target's threads. Samples
- * of tasks are the exception (follows_tasks): each thread on each CPU, since a ring belongs to one.
+ * So a counter with CPUs measures all tasks, and one without measures the target's threads. Exceptions
+ * (follows_tasks) are cpu=, and samples of tasks: each thread on each CPU, since a ring belongs to one.
  */
 #ifndef PSTAT_SLOTS_H
 #define PSTAT_SLOTS_H
@@ -44,9 +45,9 @@ struct layout {
 
 /*
  * Gives the counter its shape; all slots closed. -ENODEV if the event's CPUs and the target's have
- * none in common: then there are no slots.
+ * none in common: then there are no slots. online: for events of cpu= on tasks; empty: not known.
  */
-int slots_plan(struct counter *counter, const struct target *target);
+int slots_plan(struct counter *counter, const struct target *target, const struct intset *online);
 /* The same for samples: what measures threads gets one slot per thread and CPU of `online`. */
 int slots_plan_per_cpu(struct counter *counter, const struct target *target,
 		       const struct intset *online);
@@ -95,14 +96,19 @@ int read_times(const struct counter_set *set, int fd, uint64_t *enabled_ns, uint
 bool counter_was_enabled(const struct counter_set *set, size_t index);
 
 /*
- * witness.c: whether tasks run that counters with leaves_tasks do not see. Opened when these are open, and switched
- * last when they are enabled and first when they are disabled.
+ * witness.c: whether tasks run that counters with leaves_tasks do not see, and how long tasks were on the CPUs of
+ * cpu=. Opened when the counters are open, and switched last when these are enabled and first when they are disabled.
  */
-void witnesses_open(struct counter_set *set, const struct target *target, bool enable_on_exec);
+void witnesses_open(struct counter_set *set, const struct target *target, const struct open_options *options);
 void witnesses_switch(const struct counter_set *set, unsigned long request);
 /* Reads the witnesses, before the counters, whose own enabled time is then compared. */
 void witnesses_read(const struct counter_set *set);
 bool witness_saw_others(const struct counter_set *set, size_t index, size_t thread, uint64_t own_ns);
+/*
+ * The time in which the counter could have run in this slot, where that is less than the kernel says: of a task
+ * the kernel's enabled time goes on while it is on other CPUs than the counter. Else its enabled time.
+ */
+uint64_t witness_enabled_ns(const struct counter_set *set, size_t index, size_t slot, const struct reading *reading);
 void witnesses_close(struct counter_set *set);
 
 /* removal.c, for read.c: looks again at what is missing; writes what is known of one slot into its reading. */

@@ -505,7 +505,7 @@ static bool sees_all(const struct sampling_pass *p, const struct event_list *eve
 
 	if (p->target->kind == TARGET_CPUS || p->sampling->starts_late)
 		return false;
-	if ((first->cpus.n && !first->pmu_is_core) || first->cgroup || first->attr.pinned || first->off_cpu)
+	if (event_is_moved(first) || first->cpus_chosen || first->cgroup || first->attr.pinned || first->off_cpu)
 		return false;
 	for (size_t i = 1; i < events->n; i++) {
 		if ((events->v[i].attr.inherit && !first->attr.inherit) ||

@@ -280,6 +280,15 @@ static const struct {
 	{ "cycles/inherit=yes/", 15, -EINVAL, "inherit must be 0 or 1, not 'yes'", NULL },
 	{ "cycles/period=1,freq=2/", 16, -EINVAL, "period and freq exclude each other", NULL },
 	{ "cycles/freq=1,name=x,period=2/", 21, -EINVAL, "period and freq exclude each other", NULL },
+	{ "faults/cpu/", 7, -EINVAL, "cpu needs a CPU: cpu=0", NULL },
+	{ "faults/cpu=2-1/", 11, -EINVAL, "cpu needs a CPU, a span such as 0-3, or a unit: '2-1' is not a number or a "
+	  "range such as 0-3", NULL },
+	{ "faults/cpu=nowhere/", 11, -EINVAL,
+	  "cpu needs a CPU, a span such as 0-3, or a unit: 'nowhere' is not a number or a range such as 0-3", NULL },
+	{ "faults/cpu=65536/", 11, -EINVAL, "cpu needs a CPU, a span such as 0-3, or a unit: '65536' is out of range "
+	  "(at most 65535)", NULL },
+	{ "faults/cpu=99999999999999999999/", 11, -EINVAL, "cpu needs a CPU, a span such as 0-3, or a unit: "
+	  "'99999999999999999999' is out of range (at most 65535)", NULL },
 	{ "{cycles,instructions/period=9,ratio-to-prev=2.0/}", 30, -ENOTSUP,
 	  "ratio-to-prev: pstat does not reload counters in this way: give a period", NULL },
 	{ "cycles/ratio-to-prev=x/", 21, -EINVAL, "ratio-to-prev needs a number above 0, and 'x' is not one",
@@ -367,6 +376,36 @@ static void test_terms_are_kept(void **state)
 	event_list_release(&list);
 }
 
+static void test_cpus_are_chosen(void **state)
+{
+	static const struct {
+		const char *spec, *cpus; /* cpus: "": all */
+		bool chosen;
+	} cases[] = {
+		{ "faults/cpu=1/", "1", true },
+		{ "faults/cpu=3,cpu=0-1,cpu=1/u", "0-1,3", true },
+		{ "faults/cpu=65535/", "65535", true },
+		{ "faults/cpu=" CORE "/", "", false }, /* counts on all */
+		{ "faults/name=x/", "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct str err = STR_INIT, cpus = STR_INIT;
+		struct event_list list, copy;
+
+		event_list_init(&list);
+		assert_int_equal(event_list_parse(&list, cases[i].spec, &machine.host, &err), 0);
+		event_list_copy(&copy, &list);
+		event_list_release(&list);
+		intset_format(&copy.v[0].cpus, &cpus);
+		assert_string_equal(cpus.len ? cpus.s : "", cases[i].cpus);
+		assert_true(copy.v[0].cpus_chosen == cases[i].chosen);
+		event_list_release(&copy);
+		str_release(&cpus);
+	}
+}
+
 static void test_clocks_have_a_unit(void **state)
 {
 	static const char *const clocks[] = { "task-clock", "cpu-clock:u", "1:0", "faults/config=1/" };
@@ -408,6 +447,7 @@ int main(void)
 		cmocka_unit_test(test_meanings),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_terms_are_kept),
+		cmocka_unit_test(test_cpus_are_chosen),
 		cmocka_unit_test(test_clocks_have_a_unit),
 		cmocka_unit_test(test_flags_of_choice),
 	};
