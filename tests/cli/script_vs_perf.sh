@@ -232,13 +232,20 @@ test_layouts()
 	check "a pipe in a file and a pipe" cmp from_file from_pipe
 	has "its header comes first" '^# cmdline : .*record' "$(sed '/^[^#]/,$d' from_pipe)"
 	has_not "and once" '^#' "$(sed '1,/^[^#]/d' from_pipe)"
-	perf record -q -F 4000 -e cpu-clock:u -g -o - "$CALLERS" deep 100 >pipe 2>/dev/null
-	no_vdso
-	alike - "" "-F +pid"
 	# One after the other, on either CPU: of samples at the same nanosecond in two files either may be the first.
 	perf record -q -F 5000 --threads -e cpu-clock:u -o readers sh -c "for i in 1 2 3; do
 		for cpu in 0 1; do taskset -c \$cpu '$CALLERS' deep 20; done; done" >/dev/null 2>&1
 	[ -d readers ] && alike readers "" "-F +pid"
+}
+
+# Rarely perf writes a build-id into a pipe that is longer than perf takes: it then ends by a signal.
+test_pipe_of_perf()
+{
+	need_paranoid 2
+	perf record -q -F 4000 -e cpu-clock:u -g -o - "$CALLERS" deep 100 >pipe 2>/dev/null
+	no_vdso
+	perf script -i - <pipe >/dev/null 2>&1 || skip "perf cannot read what it wrote: status $?"
+	alike - "" "-F +pid"
 }
 
 test_of_perf()
