@@ -228,11 +228,7 @@ static void generate(struct sample_run *run, const struct script_words *words)
 
 static int write_calls(void *context, struct str *text)
 {
-	const struct python_run *python = context;
-	int code = write_all(python->calls, text->s, text->len);
-
-	str_reset(text);
-	return code;
+	return python_write(context, text);
 }
 
 /* Samples are calls of the script's functions, and the script says what there is to say. */
@@ -247,13 +243,14 @@ static void run_python(struct sample_run *run, struct script_words *words)
 		return;
 	}
 	words->arguments[0] = path;
-	run->status = python_start(&python, words->arguments);
+	run->status = python_start(&python, words->arguments, run->reader.pipe);
 	if (python.pid) {
 		words->script.python = &python.functions;
 		run->output.write = write_calls;
 		run->output.context = &python;
 		run_script(run, words, NULL);
-		if (run->output.failed == -EPIPE) /* it has ended: its status says how */
+		/* Python has ended, or ends now: its status says how. */
+		if (run->output.failed == -EPIPE || run->output.failed == -ECANCELED)
 			run->output.failed = 0;
 		status = python_end(&python);
 		run->status = run->status ? run->status : status;

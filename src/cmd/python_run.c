@@ -12,29 +12,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* ---- the process ---- */
 
-static int spawn(struct python_run *run, int calls, int names, char *const *script)
+/* The program that is executed has the descriptor, too. */
+static void keep_open(int fd)
 {
-	char program[] = "python3", flag[] = "-c", calls_text[12], names_text[12];
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
+	fcntl(fd, F_SETFD, 0);
+}
+
+static void execute(int calls, int names, char *const *script, bool piped)
+{
+	char program[] = "python3", flag[] = "-c", calls_text[12], names_text[12], stop[] = "stop", go_on[] = "go on";
 	char **argv;
-	sigset_t dfl;
 	size_t n = 0;
-	int rc;
 
 	while (script[n])
 		n++;
-	argv = xcalloc(n + 6, sizeof(*argv));
+	argv = xcalloc(n + 7, sizeof(*argv));
 	snprintf(calls_text, sizeof(calls_text), "%d", calls);
 	snprintf(names_text, sizeof(names_text), "%d", names);
 	argv[0] = program;
@@ -42,21 +42,29 @@ static int spawn(struct python_run *run, int calls, int names, char *const *scri
 	argv[2] = (char *)(uintptr_t)python_py;
 	argv[3] = calls_text;
 	argv[4] = names_text;
-	memcpy(argv + 5, script, n * sizeof(*argv));
-	sigemptyset(&dfl);
-	sigaddset(&dfl, SIGPIPE);
-	posix_spawn_file_actions_init(&actions);
-	/* The same number: it stays open in the program that is executed. */
-	posix_spawn_file_actions_adddup2(&actions, calls, calls);
-	posix_spawn_file_actions_adddup2(&actions, names, names);
-	posix_spawnattr_init(&attr);
-	posix_spawnattr_setsigdefault(&attr, &dfl);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
-	rc = posix_spawnp(&run->pid, program, &actions, &attr, argv, environ);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
-	free(argv);
-	return rc;
+	argv[5] = piped ? go_on : stop;
+	memcpy(argv + 6, script, n * sizeof(*argv));
+	execvp(program, argv);
+	message_error("script: %s: %s", program, strerror(errno));
+	_exit(EXIT_PSTAT_FAILED);
+}
+
+/* A script may never come back from a call: it does not outlive pstat, however that ends. -1 with errno. */
+static pid_t start_process(int calls, int names, char *const *script, bool piped)
+{
+	const pid_t pstat = getpid();
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != pstat)
+		_exit(EXIT_PSTAT_FAILED);
+	signal(SIGPIPE, SIG_DFL);
+	keep_open(calls);
+	keep_open(names);
+	execute(calls, names, script, piped);
+	return 0;
 }
 
 /* "NAME ARGUMENTS" a line, ended by an empty one. False: the script has ended before that. */
@@ -84,9 +92,9 @@ static bool read_names(struct python_run *run, int fd)
 	return whole;
 }
 
-int python_start(struct python_run *run, char *const *argv)
+int python_start(struct python_run *run, char *const *argv, bool piped)
 {
-	int calls[2], names[2], rc;
+	int calls[2], names[2];
 
 	if (pipe2(calls, O_CLOEXEC)) {
 		message_error("script: %s", strerror(errno));
@@ -100,18 +108,30 @@ int python_start(struct python_run *run, char *const *argv)
 	}
 	perf_scripts_environment();
 	signal(SIGPIPE, SIG_IGN); /* a script may end when it has seen enough */
-	rc = spawn(run, calls[0], names[1], argv);
+	run->pid = start_process(calls[0], names[1], argv, piped);
 	close(calls[0]);
 	close(names[1]);
 	run->calls = calls[1];
-	if (rc) {
-		message_error("script: python3: %s", strerror(rc));
+	if (run->pid < 0) {
+		message_error("script: %s", strerror(errno));
 		close(names[0]);
+		close(run->calls);
 		run->pid = 0;
 		return EXIT_PSTAT_FAILED;
 	}
 	fcntl(run->calls, F_SETPIPE_SZ, 1 << 20); /* less is fine, too */
-	return read_names(run, names[0]) ? 0 : python_end(run);
+	if (!read_names(run, names[0]))
+		return python_end(run);
+	run->stop = signals_catch_first();
+	return 0;
+}
+
+int python_write(struct python_run *run, struct str *text)
+{
+	int code = run->stop->count ? -ECANCELED : write_all(run->calls, text->s, text->len);
+
+	str_reset(text);
+	return code;
 }
 
 int python_end(struct python_run *run)

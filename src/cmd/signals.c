@@ -107,6 +107,23 @@ void signals_spare_end(void)
 		sigaction(SIGINT, &on_end, NULL);
 }
 
+static void on_first(int sig)
+{
+	stop.signal = sig;
+	stop.count++;
+}
+
+const struct run_stop *signals_catch_first(void)
+{
+	static const struct sigaction first = { .sa_handler = on_first, .sa_flags = SA_RESTART | SA_RESETHAND };
+	struct sigaction old;
+
+	stop = (struct run_stop){ 0 };
+	if (!sigaction(SIGINT, NULL, &old) && old.sa_handler == SIG_DFL)
+		sigaction(SIGINT, &first, NULL);
+	return &stop;
+}
+
 static bool has_come(void *data)
 {
 	const struct stop_since *since = data;

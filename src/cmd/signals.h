@@ -26,6 +26,8 @@ const struct run_stop *signals_catch_end(struct interrupt *interrupt);
  */
 void signals_spare_first(void);
 void signals_spare_end(void);
+/* Notes the next SIGINT; the one after it ends pstat. One that is spared or ignored stays so. */
+const struct run_stop *signals_catch_first(void);
 /* The signals that have come since, for work that begins now. */
 struct stop_since {
 	const struct run_stop *stop;

@@ -2,15 +2,18 @@
 """A script that was written for perf, run by a Python of its own: pstat sends calls of the script's functions.
 
 Arguments: a descriptor that lists of calls are read from (script_python.c), one that the names of functions are written
-to, "NAME ARGUMENTS" a line and an empty line at the end, the script, and its own arguments.
+to, "NAME ARGUMENTS" a line and an empty line at the end, what Ctrl-C does, the script, and its own arguments.
+
+Ctrl-C ends the calls, and the script shows what it has. With "stop" they end here, between two lists; with "go on" the
+recorder at the other end of a pipe has had it, too, and the last calls are still to come.
 """
 import collections
 import errno
 import functools
 import os
 import pickle
+import signal
 import struct
-import subprocess
 import sys
 import traceback
 import types
@@ -41,6 +44,7 @@ def perf_config_get(name):
     """A value of perf's configuration, of which pstat knows the files. Words that mean more to it are no names."""
     if name.startswith("-") or "=" in name:
         return None
+    import subprocess
     asked = subprocess.run([os.environ["PSTAT"], "config", name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     found = asked.stdout.decode(errors="replace").splitlines()
     return found[-1].partition("=")[2] if asked.returncode == 0 and found else None
@@ -235,10 +239,13 @@ def name_functions(functions, fd):
         out.write("\n")
 
 
+interrupts = []
+
+
 def run(calls, functions):
     with open(calls, "rb", buffering=1 << 20) as stream:
         load_calls = pickle.Unpickler(stream).load
-        while True:
+        while not interrupts:
             try:
                 batch = load_calls()
             except EOFError:
@@ -254,16 +261,29 @@ def show_error(kind, error, trace):
     traceback.print_exception(kind, error, trace)
 
 
+def leave(calls):
+    """In a process that the script has made: were the pipe open there, pstat would wait for it to read the calls."""
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, calls, inheritable=False)
+    os.close(nothing)
+
+
 def start():
     sys.excepthook = show_error
     calls, names = int(sys.argv[1]), int(sys.argv[2])
-    sys.argv = sys.argv[3:]
+    os.set_inheritable(calls, False)
+    os.set_inheritable(names, False)
+    os.register_at_fork(after_in_child=lambda: leave(calls))
+    stops = sys.argv[3] == "stop"
+    sys.argv = sys.argv[4:]
     text, members = load(sys.argv[0])
     functions = [(name, members.get(name) or getattr(core, name)) for name in DEFINITIONS]
     functions += [("answer." + question, functools.partial(code.__setitem__, question))
                   for question in code if question.encode() in text]
     functions += [(name, member) for name, member in members.items()
                   if isinstance(member, types.FunctionType) and name not in DEFINITIONS and name.split() == [name]]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda number, frame: stops and interrupts.append(number))
     name_functions(functions, names)
     members.get("trace_begin", lambda: None)()
     run(calls, [function for name, function in functions])

@@ -878,6 +878,9 @@ int script_python_record(struct script *script, const struct record *record, con
 	enum other_function function;
 	struct pickle *p;
 
+	/* Scripts that show what happens now wait at a pipe: they get what is in order so far. */
+	if (record->type == RECORD_FINISHED_ROUND && script->session.reader->pipe)
+		return script_python_end(script);
 	if (!function_of(record->type, &function) || script->python->others[function] < 0)
 		return 0;
 	p = begin_call(script, script->python->others[function]);

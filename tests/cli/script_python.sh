@@ -288,5 +288,31 @@ test_bad_scripts()
 	has_not "no control characters" "$(printf '\033')" "$out"
 }
 
+# Signals and processes: Ctrl-C ends the calls, and nothing outlives pstat but what the script has made for itself.
+test_ends()
+{
+	"$PYTHON" "$ROOT/tests/cli/odd_recording.py" many.data threads
+	run "$PYTHON" "$ROOT/tests/cli/script_python_ends.py" "$PSTAT" many.data
+	same "all ways" "" "$err"
+	same "ends" "Ctrl-C: 0, some are called, then trace_end
+Ctrl-C at a call that does not end: -2, no Python
+killed: -9, no Python
+terminated: -15, no Python
+a fork that stays: 5" "$out"
+}
+
+test_odd_scripts()
+{
+	printf 'import os\ndef process_event(sample):\n    os.closerange(0, 100)\n' >"$script"
+	runs -s "$script"
+	same "all descriptors closed" 1 "$status"
+	{ echo 'def trace_end(): print(len(text))'; printf 'text = "%05000000d"\n' 0; } >"$script"
+	runs -s "$script"
+	same "a script of 5 MB" "0 5000000" "$status $out"
+	printf 'globals()["stat__a b\\n9"] = globals()["no\\nfunction 1"] = lambda *arguments: None\ndef trace_end(): print("end")\n' >"$script"
+	runs -s "$script"
+	same "names of functions that are none" "0 end" "$status $out"
+}
+
 cd "$tmp" || exit 1
 run_tests
