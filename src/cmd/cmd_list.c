@@ -922,8 +922,12 @@ static int list_topic(struct event_listing *listing, const char *topic, bool *kn
 	int rc;
 
 	*known = true;
-	if (!strcmp(topic, "metric") || !strcmp(topic, "metricgroup")) {
-		topic[6] ? walk_metric_groups(listing) : walk_metrics(listing, NULL);
+	if (!strcmp(topic, "metric") || !strcmp(topic, "metrics")) {
+		walk_metrics(listing, NULL);
+		return 0;
+	}
+	if (!strcmp(topic, "metricgroup") || !strcmp(topic, "metricgroups")) {
+		walk_metric_groups(listing);
 		return 0;
 	}
 	if (!strcmp(topic, "sdt"))

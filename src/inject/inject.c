@@ -199,7 +199,7 @@ static int begin(struct inject *inject, struct str *err)
 		inject->jit = inject_jit_new(inject);
 	if (!rc && options->chains)
 		rc = inject_chains_new(&inject->chains, inject, err);
-	else if (!rc)
+	if (!rc && !inject->chains)
 		events_copy(&inject->written, &reader->events);
 	return rc ? rc : writer_open(&inject->writer, &output, &inject->written, &reader->info, err);
 }

@@ -16,6 +16,21 @@ struct inject_chains {
 	size_t cap;
 };
 
+/* Callchains of pstat record were unwound before they were written, and those of kernels and processors need it not. */
+static int nothing_to_unwind(struct inject *inject, struct str *err)
+{
+	const struct events *events = &inject->reader->events;
+	size_t i = 0;
+
+	while (i < events->n && !(events->v[i]->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
+		i++;
+	if (i == events->n)
+		return fail(err, -EINVAL, "no event has callchains");
+	note_add(&inject->result->notes, false, NULL,
+		 "no event has copies of stacks: callchains stay as they are");
+	return 0;
+}
+
 int inject_chains_new(struct inject_chains **out, struct inject *inject, struct str *err)
 {
 	const struct events *events = &inject->reader->events;
@@ -25,7 +40,7 @@ int inject_chains_new(struct inject_chains **out, struct inject *inject, struct 
 	while (i < events->n && !unwound_takes(events->v[i]))
 		i++;
 	if (i == events->n)
-		return fail(err, -EINVAL, "no event has callchains with copies of stacks");
+		return nothing_to_unwind(inject, err);
 	unwound_events(&inject->written, events, 0);
 	*out = chains = xcalloc(1, sizeof(*chains));
 	chains->inject = inject;

@@ -85,7 +85,11 @@ test_chains()
 	check "it is a part of the size" [ $(($(stat -c %s chains.file) * 10)) -lt "$(stat -c %s in)" ]
 	has "no event has a copy" 'sample_type: [A-Z|]*CALLCHAIN[A-Z|]*,' "$("$PSTAT" evlist -v -i chains.file)"
 	has_not "nor registers" 'STACK_USER|REGS_USER' "$("$PSTAT" evlist -v -i chains.file)"
-	fails_with 125 'no event has callchains with copies of stacks' "$PSTAT" inject --convert-callchain -i chains.file -o x
+	run "$PSTAT" inject --convert-callchain -i chains.file -o again
+	same "again: status" 0 "$status"
+	has "again" '^pstat: no event has copies of stacks: callchains stay as they are$' "$err"
+	same "they stay" "$(samples chains.file)" "$(samples again)"
+	fails_with 125 'no event has callchains$' "$PSTAT" inject --convert-callchain -i "$ROOT/tests/golden/tracepoints.data" -o x
 	need_perf
 	has "perf reads it" ' known\+' "$(perf script -i chains.file 2>/dev/null)"
 }
