@@ -277,6 +277,9 @@ def start():
     stops = sys.argv[3] == "stop"
     sys.argv = sys.argv[4:]
     text, members = load(sys.argv[0])
+    if members.get("perf_db_export_mode"):
+        sys.exit("pstat: script: perf_db_export_mode: rows of tables are not handed to scripts\n"
+                 "  instead: pstat export makes a database")
     functions = [(name, members.get(name) or getattr(core, name)) for name in DEFINITIONS]
     functions += [("answer." + question, functools.partial(code.__setitem__, question))
                   for question in code if question.encode() in text]
