@@ -101,7 +101,7 @@ const struct option_row profile_options[] = {
 	{ OPTION_TEXT, 's', "sort", "keys", "--stdio, --json: keys that make a row",
 	  QUERY(sort), .value = VALUE_REPORT_KEYS },
 	{ OPTION_CALL, 0, "percent-limit", "percent", "--stdio, --json: leave out rows below this",
-	  REPORT(report),
+	  FIELD(report),
 	  .call = take_percent_limit },
 	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON document", REPORT(json) },
 #define EXPORT_OPTION(id, file, help)                                                                     \

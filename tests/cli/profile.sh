@@ -105,6 +105,7 @@ test_formats()
 	check "JSON" "$PYTHON" -c 'import json, sys; json.loads(sys.argv[1])' "$out"
 	run "$PSTAT" profile -q --stdio -s symbol --percent-limit 90 "${faults[@]}" -- "$exact" pages:3000
 	has "a table" '^ +9[0-9.]+% .*\[\.\] pages' "$out"
+	has_not "--percent-limit: nothing below it" '^ +[0-8]?[0-9]\.[0-9]+% .*\[' "$out"
 }
 
 # spinning: a process ($spinner) that uses the CPU until it is killed.
