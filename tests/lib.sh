@@ -352,6 +352,22 @@ need_mount()
 # kernel's number for the first never changes.
 in_first_pid_namespace() { [ "$(readlink /proc/self/ns/pid)" = 'pid:[4026531836]' ]; }
 need_first_pid_namespace() { in_first_pid_namespace || skip "needs the pid namespace that has all tasks"; }
+# From here on perf finds no names of the kernel, where this user can hide them from it: for tests that look at programs alone.
+# It asks the kernel to print all its 100,000 names, mostly three times in a run, which is 0.15 s of the 0.2 s of CPU time.
+perf_without_kernel()
+{
+	local perf bin=$tmp/perf_without_kernel
+
+	is_root && perf=$(command -v perf) || return 0
+	"${own_mounts[@]}" mount --bind /dev/null /proc/kallsyms 2>/dev/null || return 0
+	mkdir -p "$bin"
+	cat >"$bin/perf" <<-END
+	#!/bin/sh
+	exec ${own_mounts[*]} sh -c 'mount --bind /dev/null /proc/kallsyms && exec "\$@"' - "$perf" "\$@"
+	END
+	chmod 755 "$bin/perf"
+	PATH=$bin:$PATH
+}
 need_cpus() { [ "$(nproc)" -ge "$1" ] || skip "needs $1 CPUs"; }
 # Counts and memory of a program with sanitizers are not its own.
 has_sanitizers() { grep -qa -e __asan_init -e __ubsan_handle "$PSTAT"; }

@@ -11,7 +11,7 @@ export PSTAT PYTHONDONTWRITEBYTECODE=1
 private_cache()
 {
 	mkdir -p "$HOME"
-	perf record -q --buildid-all -e cpu-clock:u -o "$HOME/data" true >/dev/null 2>&1
+	(perf_without_kernel; perf record -q --buildid-all -e cpu-clock:u -o "$HOME/data" true >/dev/null 2>&1)
 	rm -f "$HOME/data"
 }
 

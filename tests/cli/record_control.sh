@@ -4,6 +4,7 @@
 #
 # run: once
 . "${0%/*}/vs_perf.bash"
+perf_without_kernel
 need_breakpoints
 
 # start OPTION...: pstat records stores; the command runs what is written to go, line by line, and says

@@ -7,6 +7,7 @@
 # run: once
 # Rings of one user without rights share a budget of locked memory: what another test of the same user holds is missing here.
 . "${0%/*}/recorded.bash"
+perf_without_kernel
 
 # A program that would run for long, and doesn't outlive pstat.
 endless=("$exact" mortal spins:20000)

@@ -7,6 +7,7 @@
 # run: once
 # Rings of one user without rights share a budget of locked memory: what another test of the same user holds is missing here.
 . "${0%/*}/recorded.bash"
+perf_without_kernel
 need_paranoid 2
 
 kinds=("plain" "packed" "several files" "several packed files")

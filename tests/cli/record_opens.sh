@@ -4,6 +4,7 @@
 # place by place. The differences on purpose stand in record_opens.py.
 . "${0%/*}/../lib.sh"
 need_perf
+perf_without_kernel
 need_cmd strace
 need_cmd "$PYTHON"
 need_paranoid 2

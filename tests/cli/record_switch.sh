@@ -5,6 +5,7 @@
 #
 # run: once
 . "${0%/*}/recorded.bash"
+perf_without_kernel
 need_paranoid 2
 
 # What runs: processes that exec, that only fork, threads, a library mapped while it runs, and others that come and go.

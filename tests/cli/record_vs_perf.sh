@@ -5,6 +5,7 @@
 #
 # rights: test_a_program test_children_and_threads test_what_runs_already test_what_other_readers_need
 . "${0%/*}/vs_perf.bash"
+perf_without_kernel
 
 # said WORD: the number before it in the closing line.
 said() { printf '%s\n' "$err" | sed -n "/^\[ pstat record:/ s/.*[ :]\([0-9]*\) $1.*/\1/p" | tail -1; }

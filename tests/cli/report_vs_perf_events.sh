@@ -97,6 +97,7 @@ test_layouts()
 
 test_of_perf()
 {
+	perf_without_kernel
 	need_paranoid 2
 	recorded perfs perf -N -F 5000 -e cpu-clock:u -g -- "$CALLERS" deep 20000
 	alike perfs "" --no-children "-s cpu -g none" "--time 10%-50%"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # --filter on fields of samples: by the kernel for root, after the rings for others, with the same result.
 . "${0%/*}/vs_perf.bash"
+perf_without_kernel
 need_breakpoints
 
 samples() { perf script -i "$1" -F ip,sym 2>/dev/null | grep -c stores; }

@@ -31,6 +31,7 @@ same_records()
 test_of_perf()
 {
 	need_perf
+	perf_without_kernel
 	need_paranoid 2
 	perf record -q -e cpu-clock:u -F 4000 -g -o stacks ls -R "$ROOT/tests" >/dev/null
 	same_records "call chains" stacks
@@ -57,6 +58,7 @@ test_machine()
 test_of_pstat()
 {
 	need_perf
+	perf_without_kernel
 	need_paranoid 2
 	"$PSTAT" record -q -e cpu-clock:u -g -o stacks ls -R "$ROOT/tests" >/dev/null 2>&1
 	same_records "call chains" stacks
@@ -69,6 +71,7 @@ test_of_pstat()
 test_stats()
 {
 	need_perf
+	perf_without_kernel
 	need_paranoid 2
 	# For 50 ms of CPU time: perf leaves an event without samples out.
 	perf record -q -e page-faults:u,cpu-clock:u -o two "$WORK/exact" forks:2 pages:5 spins:50 >/dev/null
@@ -81,6 +84,7 @@ test_stats()
 test_header()
 {
 	need_perf
+	perf_without_kernel
 	need_paranoid 2
 	perf record -q -e cpu-clock:u -o one true
 	run "$PSTAT" script --header-only -i one

@@ -221,6 +221,7 @@ no_vdso() { ! "$PSTAT" script -i pipe -F ip,dso 2>/dev/null | grep -q '\[vdso' |
 
 test_layouts()
 {
+	perf_without_kernel
 	need_paranoid 2
 	recorded packed "$PSTAT" -z -F 4000 -e cpu-clock:u -g -- "$CALLERS" deep 20000
 	alike packed "" "-G --ns"
@@ -250,6 +251,7 @@ test_pipe_of_perf()
 
 test_of_perf()
 {
+	perf_without_kernel
 	need_paranoid 2
 	recorded perfs perf -F 4000 -e cpu-clock:u -g -k CLOCK_MONOTONIC -- "$CALLERS" deep 20000
 	alike perfs "" "-F +tod -G" "-F tod,time,comm --ns" "--time 10%-50%"
@@ -267,6 +269,7 @@ test_of_perf()
 # Sampled stacks: perf ends in the vdso, so only what was sampled in a function of the program.
 test_sampled_stacks()
 {
+	perf_without_kernel
 	need_paranoid 2
 	recorded dwarf perf -F 1000 --call-graph dwarf,4096 -e cpu-clock:u -- "$CALLERS" recursive 20000
 	alike dwarf "-S burn" "-S burn -F ip,sym" "-S burn --max-stack 5" -G
