@@ -131,21 +131,12 @@ test_json_files()
 test_locale()
 {
 	need_breakpoints
-	local name
-
-	name=$(locale -a 2>/dev/null | grep -i '^de_DE.utf-\?8$' | head -n 1)
-	if [ ! "$name" ]; then
-		mkdir locales
-		localedef -i de_DE -f UTF-8 locales/de_DE.UTF-8 >/dev/null 2>&1 ||
-			skip "needs the locale de_DE.UTF-8, or what makes it (package locales)"
-		export LOCPATH=$PWD/locales
-		name=de_DE.UTF-8
-	fi
-	same "the locale has a decimal comma" "," "$(LC_ALL=$name locale decimal_point)"
-	LC_ALL=$name "$PSTAT" stat -x '|' -e task-clock:u -o rows -- true
+	comma_locale
+	same "the locale has a decimal comma" "," "$(LC_ALL=$comma_locale locale decimal_point)"
+	LC_ALL=$comma_locale "$PSTAT" stat -x '|' -e task-clock:u -o rows -- true
 	has "-x has a point" '^[0-9]+\.[0-9]{2}\|msec\|task-clock:u\|[0-9]+\|100\.00\|[0-9]+\.[0-9]{3}\|CPUs utilized$' \
 		"$(<rows)"
-	LC_ALL=$name "$PSTAT" stat -j -e task-clock:u -o rows -- true
+	LC_ALL=$comma_locale "$PSTAT" stat -j -e task-clock:u -o rows -- true
 	json_lines "-j" rows
 }
 run_tests
