@@ -35,13 +35,19 @@ def add_name(data, header, name):
     data += data[texts:texts + n] + name.encode() + b"\0"
 
 
+def packed_zeros(mibs):
+    """One packed piece, again and again: it ends at a byte (a full flush), and refers to nothing before it."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    piece = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    last_block = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS).flush()
+    check = ((mibs << 20) % 65521 << 16) + 1 # Adler-32 of zeros
+    return b"\x78\xda" + piece * mibs + last_block + struct.pack(">I", check)
+
+
 def make(path, section, mibs, gnu):
     with open(path, "rb") as file:
         data = bytearray(file.read())
-    packer, packed = zlib.compressobj(9), b""
-    for _ in range(mibs):
-        packed += packer.compress(bytes(1 << 20))
-    packed += packer.flush()
+    packed = packed_zeros(mibs)
     header = section_header(data, section)
     if gnu:
         body = b"ZLIB" + struct.pack(">Q", mibs << 20) + packed
