@@ -19,16 +19,9 @@ program()
 	${CC:-cc} -O1 "-Wl,--build-id=0x$(sha1sum <<<"$2" | cut -c1-40)" "${@:3}" -o "$1" "$2.c" || fail "compiles"
 }
 
-# In a recorded shell: "$tmp/held" $PPID NAME waits until the recorder holds the file that had this name.
-cat >"$tmp/held" <<'END'
-#!/bin/bash
-# Other files of the recorder have other names.
-while kill -0 "$1" 2>/dev/null; do
-	readlink /proc/"$1"/fd/* 2>/dev/null | sed 's/ (deleted)$//' | grep -q "/$2\$" && exit
-	sleep 0.02
-done
-END
-chmod 755 "$tmp/held" "$tmp"
+# In a recorded shell: "$held" $PPID NAME.
+export held=$ROOT/tests/cli/held
+chmod 755 "$tmp"
 
 # record FILE OPTION... -- COMMAND...
 record()
@@ -88,7 +81,6 @@ test_rebuilt()
 
 test_a_container_that_is_gone()
 {
-	export tmp
 	need_cmd bwrap
 	bwrap --dev-bind / / true 2>/dev/null || skip "needs bwrap, which may not make namespaces here"
 	mkdir box
@@ -98,7 +90,7 @@ test_a_container_that_is_gone()
 	# Who is in the container may not see what the recorder holds.
 	record x -- sh -c 'bwrap --dev-bind / / --tmpfs "$PWD/box" --ro-bind "$PWD/app" "$PWD/given" \
 		sh -c "cp given box/app && box/app && until [ -e is_held ]; do sleep 0.02; done" &
-		"$tmp/held" $PPID app
+		"$held" $PPID app
 		touch is_held
 		wait'
 	rm -f app given
@@ -374,13 +366,13 @@ test_replaced_while_recording()
 	program app before
 	program next after
 	export tmp
-	record x -- sh -c './app && "$tmp/held" $PPID app && cat next >app'
+	record x -- sh -c './app && "$held" $PPID app && cat next >app'
 	has "told" '^pstat: not put into the build-id cache, replaced or changed.*/app$' "$said"
 	check_not "not there" entry "$(ids x app)"
 	has_not "never the other's names" '\] after$' "$(names x)"
 	# Another file at the path: the one that ran is held.
 	program app earlier
-	record y -- sh -c './app && "$tmp/held" $PPID app && mv next app'
+	record y -- sh -c './app && "$held" $PPID app && mv next app'
 	same "nothing to tell" "" "$(grep -v '^\[' <<<"$said")"
 	has "its name" ' app  .*earlier$' "$(names y)"
 }

@@ -10,7 +10,7 @@ need_cmd "${CC:-cc}"
 
 program() # NAME FUNCTION CC-OPTIONS...
 {
-	printf 'static volatile unsigned sink;\n__attribute__((noinline)) void %s(unsigned n) { while (n--) sink = sink * 3 / 2 + n; }\nint main(void) { %s(100000000); }\n' \
+	printf 'static volatile unsigned sink;\n__attribute__((noinline)) void %s(unsigned n) { while (n--) sink = sink * 3 / 2 + n; }\nint main(void) { %s(30000000); }\n' \
 		"$2" "$2" >"$1.c"
 	${CC:-cc} -O1 "${@:3}" -o "$1" "$1.c" || fail "compiles"
 }

@@ -8,15 +8,23 @@
 need_paranoid 2
 edit="$PYTHON $ROOT/tests/cli/symbols_in_file.py"
 
-# Each test has a folder of its own, in which it is.
+# Each test has a folder of its own, in which it is. The program works for a moment, then waits for the file that it is given.
 build() # NAME OPTION...
 {
 	cat >work.c <<-'END_C'
+	#include <unistd.h>
 	static volatile unsigned sink;
 	static inline __attribute__((always_inline)) unsigned mix(unsigned x) { return x * 3 / 2 + (x >> 3); }
 	static __attribute__((noinline)) void leaf(unsigned n) { while (n--) sink = mix(sink) + n; }
 	__attribute__((noinline)) void middle(unsigned n) { leaf(n); sink++; }
-	int main(int n, char **words) { for (int i = 0; i < (n > 1 ? 1200 : 40); i++) middle(2000000); return !words; }
+	int main(int n, char **words)
+	{
+		for (int i = 0; i < 40; i++)
+			middle(2000000);
+		while (n > 1 && access(words[1], F_OK))
+			usleep(10000);
+		return 0;
+	}
 	END_C
 	"${CC:-cc}" -g -O1 -fno-omit-frame-pointer -Wl,--build-id "${@:2}" -o "$1" work.c 2>cc_err || skip "needs a C compiler"
 }
@@ -217,8 +225,9 @@ test_container_that_is_gone()
 	mv inside root/app/
 	contain=(bwrap --bind root / --proc /proc --dev /dev)
 	"${contain[@]}" /app/inside >/dev/null 2>&1 || skip "needs user namespaces and a C library for static programs"
-	# Long enough for its file to be held: maps are looked at once a second.
-	recorded gone -e cpu-clock:u -g -- "${contain[@]}" /app/inside long
+	# It ends when its file is held: maps are looked at once a second.
+	recorded gone -e cpu-clock:u -g -- sh -c '"$@" & "$0" $PPID inside; touch root/app/is_held; wait' \
+		"$ROOT/tests/cli/held" "${contain[@]}" /app/inside /app/is_held
 	rm -rf root "$HOME/.debug"
 	has "names are in it" '\[\.\] leaf' "$(away gone -s dso,sym --no-children -g none)"
 }
