@@ -480,6 +480,58 @@ uint64_t tracepoint_number(const struct tracepoint_data *data)
 	return trace_extend(trace_read(&raw, 0, data->len), (uint8_t)data->len, data->is_signed);
 }
 
+bool tracepoint_place(struct tracepoints *t, const struct data_event *event, const char *name,
+		      struct tracepoint_place *place)
+{
+	const struct tracepoint_format *point = find(t, event);
+	const struct trace_field *field = point ? trace_field_find(&point->format, name, strlen(name)) : NULL;
+
+	if (!field || field->is_dynamic || (field->is_array && !field->is_string))
+		return false;
+	*place = (struct tracepoint_place){ .offset = field->offset,
+					    .size = field->size,
+					    .is_signed = field->is_signed,
+					    .is_text = field->is_string,
+					    .swap = t->machine.swap };
+	return field->is_string || field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8;
+}
+
+bool tracepoint_place_read(const struct tracepoint_place *place, const struct sample *sample, uint64_t *number)
+{
+	const uint8_t *at;
+	union {
+		uint64_t u64;
+		uint32_t u32;
+		uint16_t u16;
+	} value;
+
+	if (!(sample->has & PERF_SAMPLE_RAW) || !sample->raw || place->size > sample->raw_size ||
+	    place->offset > sample->raw_size - place->size)
+		return false;
+	at = sample->raw + place->offset;
+	switch (place->size) {
+	case sizeof(uint64_t):
+		memcpy(&value.u64, at, sizeof(value.u64));
+		*number = place->swap ? __builtin_bswap64(value.u64) : value.u64;
+		return true;
+	case sizeof(uint32_t):
+		memcpy(&value.u32, at, sizeof(value.u32));
+		value.u32 = place->swap ? __builtin_bswap32(value.u32) : value.u32;
+		*number = place->is_signed ? (uint64_t)(int32_t)value.u32 : value.u32;
+		return true;
+	case sizeof(uint16_t):
+		memcpy(&value.u16, at, sizeof(value.u16));
+		value.u16 = place->swap ? __builtin_bswap16(value.u16) : value.u16;
+		*number = place->is_signed ? (uint64_t)(int16_t)value.u16 : value.u16;
+		return true;
+	case sizeof(uint8_t):
+		*number = place->is_signed ? (uint64_t)(int8_t)*at : *at;
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool tracepoint_names(struct tracepoints *t, const struct data_event *event, const char **system, const char **name)
 {
 	const struct tracepoint_format *point = find(t, event);

@@ -57,6 +57,18 @@ const struct tracepoint_data *tracepoint_all(struct tracepoints *tracepoints, co
 /* A number extended to 64 bits by its sign; 0: it is none. */
 uint64_t tracepoint_number(const struct tracepoint_data *data);
 /*
+ * The place of a field that is a number or a text of fixed size, for those who read it of each sample. It is found
+ * once per event; false: the format has no such field. Reading gives a number, extended by its sign; false: the sample
+ * ends before it.
+ */
+struct tracepoint_place {
+	uint32_t offset, size;
+	bool is_signed, is_text, swap;
+};
+bool tracepoint_place(struct tracepoints *tracepoints, const struct data_event *event, const char *field,
+		      struct tracepoint_place *place);
+bool tracepoint_place_read(const struct tracepoint_place *place, const struct sample *sample, uint64_t *number);
+/*
  * Calls `tell` for each name that the event's format has for a value: of a field that is bits (their names are joined
  * by the delimiter), or of one that has one name for each value (delimiter NULL).
  */
