@@ -112,13 +112,14 @@ struct golden_recording {
 extern const struct golden_recording golden_tasks[]; /* golden_tasks.c: processes, maps, names */
 extern const struct golden_recording golden_samples[]; /* golden_samples.c: what a sample may carry */
 extern const struct golden_recording golden_tracepoints[]; /* golden_tracepoints.c: and their formats */
+extern const struct golden_recording golden_sched[]; /* golden_sched.c: when tasks ran */
 extern const struct golden_recording golden_kernels[]; /* golden_kernels.c: code of kernels and guests */
 extern const struct golden_recording golden_layouts[]; /* golden_layouts.c: how the file is laid out */
 
 extern const struct golden_recording golden_made_here[]; /* golden_made_here.c: by name only, not kept */
 
-/* golden_tracepoints.c: TRACING_DATA with these formats, and a sample of these bytes. */
-void golden_tracing_data(struct info *info, const char *const *formats, size_t n);
+/* golden_tracepoints.c: TRACING_DATA with these formats of a system, and a sample of these bytes. */
+void golden_tracing_data(struct info *info, const char *system, const char *const *formats, size_t n);
 void golden_add_raw(struct golden *g, size_t event, const void *raw, size_t size);
 
 /* golden_elf.c: the files of the symfs folder, and its kallsyms. */

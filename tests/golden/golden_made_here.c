@@ -35,7 +35,7 @@ static void every_tracepoint(struct golden *g)
 		attr.config = id;
 		golden_event(g, &attr, formats.names[i]);
 	}
-	golden_tracing_data(&g->info, texts, formats.n);
+	golden_tracing_data(&g->info, "golden", texts, formats.n);
 	golden_start_app(g);
 	for (size_t i = 0; i < formats.n; i++) {
 		if (!trace_format_parse(&arena, formats.v[i].s, formats.v[i].len, sizeof(long), &format))

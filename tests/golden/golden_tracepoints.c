@@ -91,7 +91,7 @@ static void add_number(struct str *out, uint32_t number)
 	str_addn(out, (const char *)&number, sizeof(number));
 }
 
-void golden_tracing_data(struct info *info, const char *const *formats, size_t n)
+void golden_tracing_data(struct info *info, const char *system, const char *const *formats, size_t n)
 {
 	static const char head[] = "\27\10\104tracing0.5\0\0\10"; /* of 8-byte longs, low byte first */
 	struct str out = STR_INIT;
@@ -109,7 +109,7 @@ void golden_tracing_data(struct info *info, const char *const *formats, size_t n
 	add_text(&out, "# compressed entry header\n", true);
 	add_number(&out, 0);
 	add_number(&out, 1);
-	str_addn(&out, "golden", sizeof("golden"));
+	str_addn(&out, system, strlen(system) + 1);
 	add_number(&out, (uint32_t)n);
 	for (size_t i = 0; i < n; i++)
 		add_text(&out, formats[i], true);
@@ -160,7 +160,7 @@ static void start(struct golden *g, unsigned n_events)
 		attr.config = TASK_ID + i;
 		golden_event(g, &attr, names[i]);
 	}
-	golden_tracing_data(&g->info, formats, ARRAY_SIZE(formats));
+	golden_tracing_data(&g->info, "golden", formats, ARRAY_SIZE(formats));
 	golden_start_app(g);
 }
 

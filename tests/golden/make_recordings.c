@@ -83,7 +83,8 @@ static void make(const struct golden_recording *recording, const char *folder)
 int main(int argc, char **argv)
 {
 	const struct golden_recording *const tables[] = { golden_tasks, golden_samples, golden_tracepoints,
-							  golden_kernels, golden_layouts, golden_made_here };
+							  golden_sched, golden_kernels, golden_layouts,
+							  golden_made_here };
 
 	if (argc < 2 || argc > 3)
 		golden_stop("usage", "make_recordings FOLDER [NAME]");

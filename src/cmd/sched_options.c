@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched_options: rows of pstat sched and of its commands, and what their texts mean.
+ */
+#include "cmd/sched_options.h"
+
+#include "cmd/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define WORD(name) .offset = offsetof(struct sched_words, name)
+#define SAMPLE(name) .offset = offsetof(struct sched_words, sample.name)
+#define SHOW(name) .offset = offsetof(struct sched_words, timehist.name)
+
+/* Rows of all of them. */
+#define INPUT_ROW                                                                                                  \
+	{ OPTION_TEXT, 'i', "input", "file", "the recording (pipe or perf.data); -: stdin",                        \
+	  SAMPLE(dump.input), .value = VALUE_FILE }
+#define DUMP_ROW                                                                                                   \
+	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "print every record with its fields", SAMPLE(dump.records) }
+#define FORCE_ROW { OPTION_ACCEPTED, 'f', "force", NULL, .help = "a recording is read, whoever owns it" }
+
+const struct option_row sched_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to read; also after the command's name" },
+	INPUT_ROW,
+	DUMP_ROW,
+	FORCE_ROW,
+	{ OPTION_COUNT, 'v', "verbose", NULL, "print more notes", SAMPLE(verbose) },
+	{ .kind = OPTION_END },
+};
+
+const struct option_row timehist_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to print" },
+	{ OPTION_FLAG, 'w', "wakeups", NULL, "print wakeups too", SHOW(wakeups) },
+	{ OPTION_FLAG, 'M', "migrations", NULL, "print moves to another CPU too", SHOW(migrations) },
+	{ OPTION_FLAG, 'n', "next", NULL, "print which task is next", SHOW(next) },
+	{ OPTION_FLAG, 'V', "cpu-visual", NULL, "print a column for each CPU", SHOW(cpu_visual) },
+	{ OPTION_FLAG, 0, "state", NULL, "print the state that the task leaves in; of -s: kinds of waits",
+	  SHOW(state) },
+	{ OPTION_FLAG, 0, "show-prio", NULL, "print the priority", SHOW(prio) },
+	{ OPTION_FLAG, 'P', "pre-migrations", NULL, "print the wait before a move to another CPU",
+	  SHOW(pre_migrations) },
+	{ OPTION_FLAG, 'g', "call-graph", NULL, "print callchains (default)", .off = true, SHOW(no_chains),
+	  .both = true },
+	{ OPTION_UNSIGNED, 0, "max-stack", "n", "print at most n frames of a callchain (5)", SHOW(max_stack),
+	  .min = 1, .max = 65535 },
+	{ OPTION_FLAG, 'I', "idle-hist", NULL, "print only when CPUs had nothing to do", SHOW(idle) },
+	{ OPTION_FLAG, 's', "summary", NULL, "print only the sums of each task", SHOW(summary_only) },
+	{ OPTION_FLAG, 'S', "with-summary", NULL, "print the sums of each task too", SHOW(summary) },
+	{ .kind = OPTION_GROUP, .help = "What to read, and which runs" },
+	INPUT_ROW,
+	{ OPTION_TEXT, 'C', "cpu", "list", "only runs on these CPUs", WORD(cpus), .value = VALUE_CPUS },
+	{ OPTION_TEXT, 'p', "pid", "list", "only runs of these processes", WORD(pids) },
+	{ OPTION_TEXT, 't', "tid", "list", "only runs of these threads", WORD(tids) },
+	{ OPTION_TEXT, 0, "prio", "list", "only runs of tasks with these priorities", WORD(prios) },
+	{ OPTION_TEXT, 0, "time", "start,stop", "only what was between these times: 1.5,3.25; 1.5, or ,3.25",
+	  WORD(time) },
+	DUMP_ROW,
+	FORCE_ROW,
+	{ .kind = OPTION_END, .more = name_options },
+};
+
+/* ---- what texts mean ---- */
+
+static int take_list(struct intset *set, const char *option, const char *text, struct str *err)
+{
+	struct str why = STR_INIT;
+	int rc = text ? intset_parse(set, text, INT32_MAX - 1, &why) : 0;
+
+	if (rc)
+		fail(err, rc, "%s: %s", option, why.s);
+	str_release(&why);
+	return rc;
+}
+
+/* Seconds up to the comma or the end; none: 0. */
+static int take_seconds(const char *text, size_t len, uint64_t *ns)
+{
+	char *copy = xstrndup(text, len);
+	double seconds = 0;
+	int rc = len ? parse_double(copy, &seconds) : 0;
+
+	if (!rc && !(seconds >= 0 && seconds <= 1e9))
+		rc = -ERANGE;
+	*ns = rc ? 0 : (uint64_t)(seconds * (double)NS_PER_S + 0.5);
+	free(copy);
+	return rc;
+}
+
+static int take_time(struct timehist_options *options, const char *text, struct str *err)
+{
+	const char *comma = text ? strchr(text, ',') : NULL;
+
+	if (!text)
+		return 0;
+	if (!comma || take_seconds(text, (size_t)(comma - text), &options->start_ns) ||
+	    take_seconds(comma + 1, strlen(comma + 1), &options->end_ns))
+		return fail(err, -EINVAL, "--time: '%s' is not START,STOP in seconds, either of which may be empty",
+			    text);
+	if (options->end_ns && options->end_ns < options->start_ns)
+		return fail(err, -EINVAL, "--time: '%s' ends before it begins", text);
+	return 0;
+}
+
+int sched_words_finish(struct sched_words *words, struct str *err)
+{
+	struct timehist_options *options = &words->timehist;
+	const struct {
+		struct intset *set;
+		const char *option, *text;
+	} lists[] = {
+		{ &options->pids, "--pid", words->pids },
+		{ &options->tids, "--tid", words->tids },
+		{ &options->cpus, "--cpu", words->cpus },
+		{ &options->prios, "--prio", words->prios },
+	};
+	int rc = take_time(options, words->time, err);
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists) && !rc; i++)
+		rc = take_list(lists[i].set, lists[i].option, lists[i].text, err);
+	return rc;
+}
+
+void sched_words_release(struct sched_words *words)
+{
+	struct timehist_options *options = &words->timehist;
+
+	intset_release(&options->pids);
+	intset_release(&options->tids);
+	intset_release(&options->cpus);
+	intset_release(&options->prios);
+}

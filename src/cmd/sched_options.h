@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sched_options: the options of the commands of pstat sched. Private to cmd/.
+ */
+#ifndef PSTAT_SCHED_OPTIONS_H
+#define PSTAT_SCHED_OPTIONS_H
+
+#include "cmd/sample_options.h"
+#include "sched/sched.h"
+
+struct sched_words {
+	struct sample_words sample; /* first: the shared rows fill it */
+	struct timehist_options timehist;
+	const char *pids, *tids, *cpus, *prios, *time;
+};
+
+extern const struct option_row timehist_options[];
+
+/* Texts become lists and times. 0, or -EINVAL with a sentence. */
+int sched_words_finish(struct sched_words *words, struct str *err);
+void sched_words_release(struct sched_words *words);
+
+#endif

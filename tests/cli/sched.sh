@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# pstat sched: recordings of the scheduler's events, and what is made of them. What tasks waited for in recordings whose
+# times are known is compared in cli/golden.
+#
+# run: once
+. "${0%/*}/../lib.sh"
+
+GOLDEN=$ROOT/tests/golden/sched.data
+
+# turns_recorded: records turns into `in`, and reads what it says of itself into $pid and $slept. Other work on the
+# machine may make events faster than they are written: then it is recorded again.
+turns_recorded()
+{
+	for _ in 1 2 3 4 5; do
+		run "$PSTAT" sched record -o in "$WORK/turns" 200
+		[ "$status" -eq 0 ] || { fail "records" "$err"; exit 1; }
+		[[ $err == *" 0 lost, 0 throttled ]"* ]] && break
+	done
+	[[ $err == *" 0 lost, 0 throttled ]"* ]] || skip "needs a machine whose events can all be written"
+	read -r pid slept <<<"$out"
+}
+
+test_who_woke_whom()
+{
+	need_root
+	need_tracefs
+	need_first_pid_namespace
+	turns_recorded
+	"$PSTAT" sched timehist -q -w --state -i in >lines
+	same "as often as the kernel counted, pong slept" "$slept" "$(grep -cE "  pong\[$pid\] .* [SD] *$" lines)"
+	same "ping woke it, and nobody else" "ping" \
+		"$(sed -nE "s/^ *[0-9.]+ \[[0-9]+\]  ([^ ]+)\[[0-9]+\] +awakened: pong\[$pid\]$/\1/p" lines | sort -u)"
+	same "only its lines" "$(grep -E "  pong\[$pid\] .* [SRD] *$" lines)" \
+		"$("$PSTAT" sched timehist -q -t "$pid" --state -w -i in | grep -E "  pong\[$pid\] .* [SRD] *$")"
+	has "its runs are added up" "^ +after\[$pid\] +[0-9]+ +[0-9]+ " "$("$PSTAT" sched timehist -q -s -i in)"
+	need_perf
+	same "the events are those of perf" \
+		"$(perf sched record -o theirs true >/dev/null 2>&1; perf evlist -i theirs 2>/dev/null | grep ^sched: | sort)" \
+		"$("$PSTAT" evlist -i in | grep ^sched: | sort)"
+	# perf takes a run that began unseen for one that began at the last switch seen; here it has no time.
+	runs='/ p[io]ng\[/ && $NF > 0 { print $1, $2, $3, $4, $6 }'
+	perf sched timehist -i in 2>/dev/null | awk "$runs" >theirs
+	"$PSTAT" sched timehist -q -i in | awk "$runs" >ours
+	same "waits and runs are those of perf" "" "$(grep -vxFf theirs ours)"
+	[ -s ours ] || fail "some runs are compared"
+}
+
+test_pipes()
+{
+	same "through a pipe" "$("$PSTAT" sched timehist -q -i "$GOLDEN")" \
+		"$("$PSTAT" inject -i "$GOLDEN" -o - | "$PSTAT" sched timehist -q)"
+	same "options in front of the command" "$("$PSTAT" sched timehist -q -i "$GOLDEN")" \
+		"$("$PSTAT" sched -i "$GOLDEN" timehist -q)"
+}
+
+# A recording that ends anywhere is read as far as it goes.
+test_cut()
+{
+	local size lines whole
+
+	whole=$("$PSTAT" sched timehist -q -i "$GOLDEN")
+	for size in 0 100 1000 4000 7000 8000 9000 9500 9800 10000; do
+		head -c $size "$GOLDEN" >cut
+		run "$PSTAT" sched timehist -q -S -i cut
+		[ "$status" -eq 0 ] || [ "$status" -eq 125 ] || fail "cut at $size" "status $status: $err"
+		lines=$(grep -E '^ +1\.0' <<<"$out")
+		[ -z "$lines" ] || [[ $whole == *"$lines"* ]] || fail "cut at $size: lines" "$lines"
+	done
+	pass "all ends"
+}
+
+test_refused()
+{
+	run "$PSTAT" sched
+	same "no command" "129 pstat: sched: give what to do: record, timehist" "$status $err"
+	run "$PSTAT" sched nothing
+	same "an unknown one" "129 pstat: sched: 'nothing' is not a command of it; pstat sched -h lists them" "$status $err"
+	run "$PSTAT" sched replay
+	has "perf's" "^pstat: sched replay is a command of perf that pstat does not have: " "$err"
+	run "$PSTAT" sched timehist -i "$ROOT/tests/golden/plain.data"
+	same "no events of the scheduler" 125 "$status"
+	has "it is said" "plain.data: the recording has no formats of tracepoints" "$err"
+	run "$PSTAT" sched timehist -i "$ROOT/tests/golden/tracepoints.data"
+	has "other tracepoints" "it has no events sched:sched_switch, which pstat sched record records" "$err"
+	for time in 1 x,2 2,1 -1,; do
+		run "$PSTAT" sched timehist -i "$GOLDEN" --time=$time
+		same "--time=$time" 129 "$status"
+	done
+	run "$PSTAT" sched timehist -i "$GOLDEN" -p x
+	same "-p x" 129 "$status"
+}
+
+run_tests
