@@ -106,6 +106,11 @@ static int print_timehist(struct sched *sched, struct sched_words *words, struct
 	return timehist_print(sched, &words->timehist, &run->output, sample_run_progress, run, err);
 }
 
+static int print_latency(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err)
+{
+	return latency_print(sched, &words->latency, &run->output, sample_run_progress, run, err);
+}
+
 typedef int print_view(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err);
 
 static int run_view(struct sched_words *words, print_view *print)
@@ -164,9 +169,11 @@ const struct command sched_parts[] = {
 	  record_options, "", .run = cmd_sched, .measures = true, .options_end = true },
 	{ "sched timehist", "[<options>]", "print each run of a task, and how long it had waited", timehist_options, "",
 	  .run = cmd_sched },
+	{ "sched latency", "[<options>]", "print how long tasks that could run waited for a CPU", latency_options, "",
+	  .run = cmd_sched },
 	{ .name = NULL },
 };
-static print_view *const views[ARRAY_SIZE(sched_parts)] = { NULL, print_timehist };
+static print_view *const views[ARRAY_SIZE(sched_parts)] = { NULL, print_timehist, print_latency };
 
 /* Commands of perf sched that are none here. */
 static const struct {
@@ -198,12 +205,15 @@ static int run_part(int argc, char **argv, struct sched_words *words, const stru
 
 int cmd_sched(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
-	struct sched_words words = { .timehist = { .max_stack = 5 } };
+	struct sched_words words = {
+		.timehist = { .max_stack = 5 },
+		.latency = { { LATENCY_AVG, LATENCY_MAX, LATENCY_SWITCH, LATENCY_RUNTIME }, LATENCY_KEYS },
+	};
 	int first, status = command_parse(self, argc, argv, &words, &first);
 
 	if (status < 0)
 		status = first < argc ? run_part(argc - first, argv + first, &words, kern) :
-					bad_usage("sched: give what to do: record, timehist");
+					bad_usage("sched: give what to do: record, timehist or latency");
 	sched_words_release(&words);
 	return status;
 }

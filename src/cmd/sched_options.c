@@ -61,6 +61,38 @@ const struct option_row timehist_options[] = {
 	{ .kind = OPTION_END, .more = name_options },
 };
 
+#define LATENCY(name) .offset = offsetof(struct sched_words, latency.name)
+/* Rows of those that show no functions. */
+#define NOTE_ROWS                                                                                                  \
+	{ .kind = OPTION_GROUP, .help = "Common" },                                                                \
+	{ OPTION_COUNT, 'v', "verbose", NULL, "print more notes", SAMPLE(verbose) },                               \
+	{ OPTION_FLAG, 'q', "quiet", NULL, "print no notes", SAMPLE(quiet) },                                      \
+	{ OPTION_FLAG, 0, "no-pager", NULL, "do not use a pager", SAMPLE(no_pager) }
+
+static int take_keys(void *target, const char *argument, struct str *err)
+{
+	struct sched_words *words = target;
+
+	return latency_keys_parse(&words->latency, argument, err);
+}
+
+const struct option_row latency_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to print" },
+	{ OPTION_CALL, 's', "sort", "avg|max|switch|runtime", "sort by these: avg,max,switch,runtime",
+	  .call = take_keys, .value = VALUE_SOME_OF },
+	{ OPTION_FLAG, 'p', "pids", NULL, "print each task, not all of one name as one", LATENCY(by_task) },
+	{ OPTION_FLAG, 0, "hist", NULL, "print how many delays were how long", LATENCY(histogram) },
+	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON object per row", LATENCY(json) },
+	{ OPTION_TEXT, 'x', "field-separator", "text", "print fields with this between them", LATENCY(separator) },
+	{ .kind = OPTION_GROUP, .help = "What to read" },
+	INPUT_ROW,
+	{ OPTION_TEXT, 'C', "CPU", "list", "only what was on these CPUs", WORD(cpus), .value = VALUE_CPUS },
+	DUMP_ROW,
+	FORCE_ROW,
+	NOTE_ROWS,
+	{ .kind = OPTION_END },
+};
+
 /* ---- what texts mean ---- */
 
 static int take_list(struct intset *set, const char *option, const char *text, struct str *err)
@@ -119,6 +151,9 @@ int sched_words_finish(struct sched_words *words, struct str *err)
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists) && !rc; i++)
 		rc = take_list(lists[i].set, lists[i].option, lists[i].text, err);
+	intset_copy(&words->latency.cpus, &options->cpus);
+	if (!rc && words->latency.separator && !words->latency.separator[0])
+		rc = fail(err, -EINVAL, "-x: give the text that separates fields");
 	return rc;
 }
 
@@ -130,4 +165,5 @@ void sched_words_release(struct sched_words *words)
 	intset_release(&options->tids);
 	intset_release(&options->cpus);
 	intset_release(&options->prios);
+	intset_release(&words->latency.cpus);
 }

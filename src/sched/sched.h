@@ -81,7 +81,7 @@ struct sched_view {
 	void (*switched)(void *context, const struct sched_switch *change);
 	void (*woken)(void *context, const struct sched_act *act);
 	void (*migrated)(void *context, const struct sched_act *act);
-	void (*ran)(void *context, struct sched_task *task, uint64_t run_ns);
+	void (*ran)(void *context, uint32_t cpu, struct sched_task *task, uint64_t run_ns);
 	/* The kernel had no room for so many records, about at this time. cpu -1: not known. */
 	void (*lost)(void *context, uint64_t time_ns, int64_t cpu, uint64_t n);
 	bool chains; /* switches are wanted with the callchain of the task that leaves */
@@ -146,5 +146,22 @@ struct timehist_options {
 };
 int timehist_print(struct sched *sched, const struct timehist_options *options, struct output *output,
 		   void (*progress)(void *context, double part), void *context, struct str *err);
+
+/* ---- latency.c: how long tasks that could run waited for a CPU ---- */
+
+enum latency_key { LATENCY_AVG, LATENCY_MAX, LATENCY_SWITCH, LATENCY_RUNTIME, LATENCY_KEYS };
+struct latency_options {
+	enum latency_key keys[LATENCY_KEYS]; /* the first is the most important */
+	size_t n_keys;
+	bool by_task; /* tasks of one name are rows of their own */
+	bool json; /* an object per row */
+	const char *separator; /* of fields; NULL: a table */
+	bool histogram; /* instead of rows */
+	struct intset cpus; /* n 0: all */
+};
+/* "avg,max"; -EINVAL with a sentence. */
+int latency_keys_parse(struct latency_options *options, const char *text, struct str *err);
+int latency_print(struct sched *sched, const struct latency_options *options, struct output *output,
+		  void (*progress)(void *context, double part), void *context, struct str *err);
 
 #endif

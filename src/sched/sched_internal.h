@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sched_internal: what sched_events.c tells states.c. Private to sched/.
+ * sched_internal: what sched_events.c tells states.c, and what views share. Private to sched/.
  */
 #ifndef PSTAT_SCHED_INTERNAL_H
 #define PSTAT_SCHED_INTERNAL_H
@@ -42,5 +42,17 @@ const char *sched_events_name(struct sched_events *events, const struct data_eve
 			      bool next, size_t *len);
 /* The letter of a prev_state, by the kernel's format. */
 char sched_events_state(const struct sched_events *events, uint64_t state);
+
+/* ---- delays.c: times, counted by their length ---- */
+
+struct delays;
+struct delays *delays_new(void);
+void delays_free(struct delays *delays); /* NULL is fine */
+void delays_add(struct delays *delays, uint64_t ns);
+void delays_join(struct delays *delays, const struct delays *others);
+/* The time that pct percent of all do not exceed, too large by a 32nd part at most; 0: there are none. */
+uint64_t delays_quantile(const struct delays *delays, unsigned pct);
+/* A histogram, a line for each power of two of microseconds. */
+void delays_print(const struct delays *delays, struct str *out);
 
 #endif

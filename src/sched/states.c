@@ -269,7 +269,7 @@ static void take_runtime(struct sched *sched, const struct sched_fields *fields,
 {
 	struct sched_task *task = task_of(sched, (int32_t)fields->number[TASK_TID], sample, false);
 
-	sched->view->ran(sched->view->context, task, fields->number[TASK_RUNTIME]);
+	sched->view->ran(sched->view->context, sample->sample->cpu, task, fields->number[TASK_RUNTIME]);
 }
 
 /* ---- the sink ---- */

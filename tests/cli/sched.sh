@@ -73,7 +73,7 @@ test_cut()
 test_refused()
 {
 	run "$PSTAT" sched
-	same "no command" "129 pstat: sched: give what to do: record, timehist" "$status $err"
+	same "no command" "129 pstat: sched: give what to do: record, timehist or latency" "$status $err"
 	run "$PSTAT" sched nothing
 	same "an unknown one" "129 pstat: sched: 'nothing' is not a command of it; pstat sched -h lists them" "$status $err"
 	run "$PSTAT" sched replay
@@ -83,6 +83,10 @@ test_refused()
 	has "it is said" "plain.data: the recording has no formats of tracepoints" "$err"
 	run "$PSTAT" sched timehist -i "$ROOT/tests/golden/tracepoints.data"
 	has "other tracepoints" "it has no events sched:sched_switch, which pstat sched record records" "$err"
+	for keys in "" x avg,avg,avg,avg,avg avg,; do
+		run "$PSTAT" sched latency -i "$GOLDEN" -s "$keys"
+		same "latency -s '$keys'" 129 "$status"
+	done
 	for time in 1 x,2 2,1 -1,; do
 		run "$PSTAT" sched timehist -i "$GOLDEN" --time=$time
 		same "--time=$time" 129 "$status"
