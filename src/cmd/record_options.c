@@ -392,6 +392,14 @@ static int take_switch_output(void *target, const char *argument, struct str *er
 	return 0;
 }
 
+static int take_switch_event(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+
+	words->plan.switch_on_signal = true;
+	return event_list_parse(&words->switch_events, argument, &words->what.host, err);
+}
+
 static const struct {
 	const char *name;
 	unsigned bits;
@@ -571,6 +579,8 @@ const struct option_row record_options[] = {
 	{ OPTION_CALL, 0, "switch-output", "signal|size|time",
 	  "start a new file on SIGUSR2, or at a size or age",
 	  .argument_optional = true, .value = VALUE_SWITCH, .call = take_switch_output },
+	{ OPTION_CALL, 0, "switch-output-event", "event", "start a new file each time this event occurs",
+	  .value = VALUE_EVENTS, .call = take_switch_event },
 	{ OPTION_UNSIGNED, 0, "switch-max-files", "n", "keep the last n files of --switch-output",
 	  PLAN(switch_max_files), LIMITS(1, 1000000, NULL) },
 	{ OPTION_FLAG, 0, "overwrite", NULL, "keep only the newest records in memory",
@@ -629,9 +639,6 @@ const struct option_row record_options[] = {
 	{ OPTION_REFUSED, 0, "setup-filter", "pin|unpin",
 	  .help = "no filters are kept for other users", .instead = "--filter, which works without rights, too",
 	  .value = VALUE_ONE_OF },
-	{ OPTION_REFUSED, 0, "switch-output-event", "event",
-	  .help = "an event does not start a new file",
-	  .instead = "--switch-output=signal, a size or a time; or --control" },
 	{ .kind = OPTION_END },
 };
 
@@ -653,12 +660,15 @@ void recording_words_init(struct recording_words *words, const struct kern *kern
 		},
 	};
 	event_words_init(&words->what, kern);
+	event_list_init(&words->switch_events);
 	words->plan.events = &words->what.events;
+	words->plan.switch_events = &words->switch_events;
 }
 
 void recording_words_release(struct recording_words *words)
 {
 	event_words_release(&words->what);
+	event_list_release(&words->switch_events);
 	reader_masks_release(&words->plan.reader_masks);
 	free(words->plan.windows_ms);
 }

@@ -18,6 +18,7 @@ struct recording_words {
 	bool branches; /* -b */
 	bool has_synth; /* --synth was given */
 	bool has_off_cpu_least; /* --off-cpu-thresh was given */
+	struct event_list switch_events; /* --switch-output-event */
 	bool piped; /* into the pipe on standard output, as -o was not given */
 	bool whole_machine; /* as nothing was named */
 	bool no_default_event; /* no event of -e is needed: the plan has another one */

@@ -226,6 +226,7 @@ struct record_plan {
 	bool tail_synthesize;
 	uint64_t max_bytes; /* --max-size; 0: none */
 	bool switch_on_signal; /* --switch-output */
+	struct event_list *switch_events; /* --switch-output-event; none: NULL, or an empty list */
 	uint64_t switch_bytes, switch_ns;
 	unsigned switch_max_files; /* --switch-max-files; 0: all are kept */
 	/* how long */

@@ -250,7 +250,7 @@ static int do_what_is_due(struct recording *rec)
 		rc = recording_begin(rec);
 	else if (now >= next_window_ns(rec))
 		rc = pass_window(rec);
-	if (!rc && stop->snapshot) {
+	if (!rc && (switch_event_hit(&rec->switch_event) || stop->snapshot)) {
 		stop->snapshot = 0;
 		rc = do_snapshot(rec);
 	}
@@ -288,6 +288,7 @@ static void run_loop(struct recording *rec)
 {
 	watch_fd(&rec->watch, rec->pipeline.wake_fd);
 	rec->end_slot = watch_fd(&rec->watch, rec->plan->end_fd);
+	watch_fd(&rec->watch, rec->switch_event.epoll_fd);
 	ticker_start(&rec->second, now_ns(), rec->plan->flush_every_ns ? rec->plan->flush_every_ns : NS_PER_S);
 	ticker_start(&rec->drain, now_ns(), rec->plan->drain_every_ns);
 	rec->hold_poll_ns = HOLD_POLL_FIRST_MS * NS_PER_MS / 2;
@@ -349,6 +350,7 @@ static void release(struct recording *rec)
 	sink_file_release(&rec->file);
 	sink_tee_release(&rec->tee);
 	rings_close(&rec->rings);
+	switch_event_close(&rec->switch_event);
 	if (rec->set_open)
 		counters_close(&rec->set);
 	events_release(&rec->events);
@@ -369,6 +371,7 @@ int record_run(const struct record_plan *plan, struct record_totals *totals, int
 		.child = { .hold_fd = -1, .exec_fd = -1 },
 		.control = CONTROL_INIT,
 		.pipeline = PIPELINE_INIT,
+		.switch_event = SWITCH_EVENT_INIT,
 		.start_ns = NEVER_NS,
 		.delay_until_ns = NEVER_NS,
 		.removal_look_ns = NEVER_NS,

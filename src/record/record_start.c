@@ -429,6 +429,8 @@ int recording_begin(struct recording *rec)
 	watch_duration(&rec->watch, rec->plan->duration_ns);
 	if (!starts_with_exec(rec) && rec->plan->delay_ms >= 0)
 		rc = recording_enable(rec);
+	if (!rc && !starts_with_exec(rec))
+		rc = switch_event_begin(&rec->switch_event);
 	rec->removal_look_ns = now_ns();
 	if (rec->start_ns == NEVER_NS)
 		rec->start_ns = rec->removal_look_ns;
@@ -631,12 +633,23 @@ int leave_pstat_out(struct event_list *events, struct counter_set *set, struct s
 	return rc ? rc : counters_set_filters(set, err);
 }
 
-/* Called when all threads are there, that of the build-ids too. */
+/*
+ * Called when all threads are there, that of the build-ids too. To write a file makes hits of its own, and these are
+ * never a reason for the next file.
+ */
 static int leave_threads_out(struct recording *rec)
 {
-	if (rec->file.build_ids)
+	const struct record_plan *plan = rec->plan;
+	bool from_switching = rec->switch_event.epoll_fd >= 0 && rec->target.kind == TARGET_CPUS;
+	int rc = 0;
+
+	if ((plan->sampling.exclude_perf || from_switching) && rec->file.build_ids)
 		buildid_set_begin(rec->file.build_ids);
-	return leave_pstat_out(rec->plan->events, &rec->set, rec->err);
+	if (plan->sampling.exclude_perf)
+		rc = leave_pstat_out(plan->events, &rec->set, rec->err);
+	if (!rc && from_switching)
+		rc = leave_pstat_out(plan->switch_events, &rec->switch_event.set, rec->err);
+	return rc;
 }
 
 /*
@@ -663,8 +676,7 @@ static int open_and_begin(struct recording *rec)
 	}
 	open_off_cpu(rec);
 	describe_sinks(rec, build_ids);
-	if (rec->plan->sampling.exclude_perf)
-		rc = leave_threads_out(rec);
+	rc = leave_threads_out(rec);
 	if (!rc && tasks_run && !waits(rec))
 		rc = recording_begin(rec);
 	if (!rc)
@@ -685,6 +697,9 @@ int recording_start(struct recording *rec)
 		rc = resolve(rec);
 	if (!rc)
 		rc = choose_samples(rec);
+	/* First, since the recording's own rings become smaller where too little is left of locked memory. */
+	if (!rc && plan->switch_events && plan->switch_events->n)
+		rc = switch_event_open(&rec->switch_event, plan, &rec->target, starts_with_exec(rec), rec->err);
 	if (!rc)
 		rc = open_events(rec);
 	if (!rc)

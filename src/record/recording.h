@@ -12,6 +12,7 @@
 #include "record/record.h"
 #include "record/sink_file.h"
 #include "record/sink_tee.h"
+#include "record/switch_event.h"
 #include "record/unwind_stage.h"
 
 struct recording {
@@ -27,6 +28,7 @@ struct recording {
 	struct counter_set set;
 	bool set_open;
 	struct ring_set rings;
+	struct switch_event switch_event;
 	struct events events; /* those that are open, as the file has them */
 	size_t *counter_of; /* by event index: the counter's index in the set */
 	struct info info;

@@ -117,6 +117,57 @@ test_by_signal()
 	are_named "two that only forked" 4 x.*
 }
 
+# Waits for another file after each program that it executes; looks for it without executing one.
+waits_for_files='
+	for i in 1 2 3; do
+		set -- x.2*; [ -e "$1" ] && before=$# || before=0
+		"$program"
+		after=$before
+		until [ $after -gt $before ]; do set -- x.2*; [ -e "$1" ] && after=$# || after=0; done
+	done'
+
+# by_event EVENT OPTIONS...: the command above ends only if each of its programs starts a file.
+by_event()
+{
+	run env program="$(type -P true)" timeout 60 "$PSTAT" record -o x -e cpu-clock:u -F 4000 \
+		--switch-output-event "$@" -- sh -c "$waits_for_files"
+	same "--switch-output-event $*: each starts a file" 0 "$status"
+	for file in x.2*; do
+		run "$PSTAT" script -i "$file"
+		[ "$status" -eq 0 ] || break
+	done
+	same "each file is read: $file" 0 "$status"
+}
+
+test_by_event()
+{
+	by_event page-faults:u
+}
+
+test_by_tracepoint()
+{
+	need_tracefs
+	need_paranoid -1
+	by_event sched:sched_process_exec
+	# The shell's own exec may be one as well.
+	check "no more than that: $(ls x.2* | wc -l)" test "$(ls x.2* | wc -l)" -le 5
+	by_event sched:sched_process_exec --overwrite
+}
+
+# To write a file is to be switched: this is no reason for the next file.
+test_by_event_of_all_cpus()
+{
+	need_tracefs
+	need_paranoid -1
+	run timeout 60 "$PSTAT" record -o x -a -e cpu-clock -F 1000 --switch-output-event \
+		'sched:sched_process_exec' -- "$(type -P true)"
+	same "status" 0 "$status"
+	fails_with 129 "unknown event 'nosuch'" "$PSTAT" record -o y --switch-output-event nosuch -- true
+	fails_with 125 "--switch-output-event: duration_time: it is not an event of the kernel" \
+		"$PSTAT" record -o y -e cpu-clock:u --switch-output-event duration_time -- true
+	check "nothing was recorded" test ! -e y
+}
+
 test_snapshots()
 {
 	by_signal 2 --overwrite --switch-output -- "$exact" forks:2 name:forked spins:1200
