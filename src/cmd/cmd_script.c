@@ -63,6 +63,16 @@ static int take_call_ret_trace(void *target, const char *argument, struct str *e
 	return take_trace(target, "-ip,-addr,-event,-period,+callindent,+flags", err);
 }
 
+/* perf hands its output to the program xed; options of that mean nothing here. */
+static int take_xed(void *target, const char *argument, struct str *err)
+{
+	struct script_words *words = target;
+
+	(void)argument, (void)err;
+	words->script.xed = true;
+	return 0;
+}
+
 #define SCRIPT(name) .offset = offsetof(struct script_words, script.name)
 #define DUMP(name) .offset = offsetof(struct script_words, sample.dump.name)
 
@@ -79,6 +89,8 @@ const struct option_row script_options[] = {
 	  .argument_optional = true, .value = VALUE_ONE_OF, .call = take_insn_trace },
 	{ OPTION_CALL, 0, "call-trace", NULL, "the same as --ns -F -ip,-addr,-event,-period", .call = take_call_trace },
 	{ OPTION_CALL, 0, "call-ret-trace", NULL, "the same with +flags", .call = take_call_ret_trace },
+	{ OPTION_CALL, 0, "xed", "options", "print instructions in words where fields have their bytes",
+	  .argument_optional = true, .call = take_xed },
 	{ OPTION_UNSIGNED, 0, "addr-range", "bytes", "-S 0xADDRESS: samples from there on",
 	  .offset = offsetof(struct script_words, sample.filters.addr_range), .min = 1, .max = UINT32_MAX },
 	{ OPTION_FLAG, 'L', "Latency", NULL, "print shorter lines: the CPU without brackets, names cut",
@@ -108,6 +120,10 @@ const struct option_row script_options[] = {
 	  SCRIPT(show_bpf) },
 	{ OPTION_FLAG, 0, "show-text-poke-events", NULL, "print changes of the kernel's code too",
 	  SCRIPT(show_text_poke) },
+	{ OPTION_FLAG, 0, "show-round-events", NULL, "print rounds of the recorder through its rings too",
+	  SCRIPT(show_rounds) },
+	{ OPTION_FLAG, 0, "show-kernel-path", NULL, "print the ELF file of the kernel's names, not [kernel.kallsyms]",
+	  SCRIPT(kernel_path) },
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "print every record with its fields",
 	  DUMP(records) },
 	{ OPTION_FLAG, 0, "dump-unsorted-raw-trace", NULL, "the same, in file order",
@@ -128,8 +144,6 @@ const struct option_row script_options[] = {
 	{ OPTION_REFUSED, 0, "no-merge-callchains", NULL,
 	  .help = "callchains in two parts are always joined" },
 	{ OPTION_REFUSED, 0, "graph-function", "names", .help = "instruction traces (AUX) are not decoded" },
-	{ OPTION_REFUSED, 0, "xed", "options",
-	  .help = "pstat disassembles itself", .instead = "-F +disasm", .argument_optional = true },
 	{ OPTION_REFUSED, 0, "dlfilter", "file",
 	  .help = "filters in C are not loaded", .instead = "-j prints each sample as JSON, for your own program",
 	  .value = VALUE_FILE },
@@ -146,10 +160,6 @@ const struct option_row script_options[] = {
 	  .help = "names of guests are not looked up", .value = VALUE_DIRECTORY },
 	{ OPTION_REFUSED, 0, "guestvmlinux", "file",
 	  .help = "names of guests are not looked up", .value = VALUE_FILE },
-	{ OPTION_REFUSED, 0, "show-kernel-path", NULL,
-	  .help = "the kernel's code is [kernel.kallsyms] in all recordings" },
-	{ OPTION_REFUSED, 0, "show-round-events", NULL,
-	  .help = "they are no events", .instead = "-D shows them" },
 	{ OPTION_REFUSED, 0, "stitch-lbr", NULL,
 	  .help = "LBR stacks are not joined across samples" },
 	{ .kind = OPTION_END, .more = sample_options },

@@ -233,6 +233,8 @@ uint32_t session_address_location(struct session *session, const struct replay_s
 
 /* Names of threads by FACT_COMM, and of cgroups by FACT_CGROUP: raw bytes. NULL: no such cgroup was recorded. */
 const char *session_comm(const struct session *session, uint32_t comm);
+/* The ELF file that a kernel's names are from; NULL: they are from a list. */
+const char *session_kernel_file(const struct session *session, const struct dso *kernel);
 uint32_t session_n_comms(const struct session *session);
 const char *session_cgroup(const struct session *session, uint64_t id);
 /* The kernel's function at an address, and where it starts, for tracepoints; NULL: not known. context: the session. */

@@ -252,6 +252,11 @@ void session_end_samples(struct session *session)
 	stack_cache_release(&session->private->stack_cache);
 }
 
+const char *session_kernel_file(const struct session *session, const struct dso *kernel)
+{
+	return symbols_kernel_file(session->symbols, kernel);
+}
+
 const char *session_comm(const struct session *session, uint32_t comm)
 {
 	return replay_comm(&session->replay, comm);

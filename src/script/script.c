@@ -244,6 +244,7 @@ static const struct {
 	SHOWN(RECORD_KSYMBOL, show_bpf),
 	SHOWN(RECORD_BPF_EVENT, show_bpf),
 	SHOWN(RECORD_TEXT_POKE, show_text_poke),
+	SHOWN(RECORD_FINISHED_ROUND, show_rounds),
 };
 
 static bool shows_others(const struct script_options *options)
@@ -301,7 +302,8 @@ static void print_other(struct script *script, const struct record *record, cons
 		script_json_record(script, &start, body);
 		return;
 	}
-	script_add_start(script, event, &start);
+	if (record->type < RECORD_USER_FIRST) /* the recorder's own are of no thread */
+		script_add_start(script, event, &start);
 	record_print(body, &script->output->text);
 	str_addc(&script->output->text, '\n');
 }
@@ -347,6 +349,8 @@ int script_new(struct script **result, const struct script_options *options, str
 		rc = script_choose_fields(script, err);
 	if (!rc)
 		script->session.replay.options.data_maps |= needs_data_maps(script);
+	/* Rounds have no time: they stand between records only in the order of the file. */
+	script->session.replay.options.file_order |= options->show_rounds;
 	return rc;
 }
 

@@ -51,7 +51,9 @@ struct script_options {
 	bool reltime, deltatime;
 	bool header, full_header; /* the recording's header in front */
 	bool show_tasks, show_mmaps, show_switches, show_lost, show_namespaces, show_cgroups,
-		show_bpf, show_text_poke;
+		show_bpf, show_text_poke, show_rounds;
+	bool kernel_path; /* --show-kernel-path */
+	bool xed; /* --xed: instructions in words in place of their bytes */
 	const struct script_outputs *outputs; /* --per-event-dump; NULL: all goes to script_run's */
 	unsigned max_blocks; /* newest ones of a branch stack whose instructions are printed; 0: all */
 	unsigned verbose;

@@ -386,6 +386,10 @@ static void choose_event(struct script *script, const struct data_event *event, 
 		if (!has_field(event, i))
 			out->fields &= ~FIELD_BIT(i);
 	out->chain = has_chain && !script->options.no_chains && script_prints(out, FIELD_IP);
+	if (script->options.xed && (out->fields & BIT(INSN)))
+		out->fields ^= BIT(INSN) | BIT(DISASM);
+	if (script->options.xed && (out->fields & BIT(BRSTACKINSN)))
+		out->fields |= BIT(BRSTACKDISASM);
 	if (out->fields & BIT(BRSTACKDISASM)) /* all three are one text */
 		out->fields |= BIT(BRSTACKINSN);
 	data_event_add_name(event, &name);

@@ -54,10 +54,16 @@ static void add_symbol(const struct location_row *row, const struct symbol *symb
 		str_addf(out, "+0x%llx", (unsigned long long)(row->addr - symbol->start));
 }
 
-void script_add_dso(const struct dso *dso, struct str *out)
+void script_add_dso(struct script *script, const struct dso *dso, struct str *out)
 {
+	const char *kernel = NULL;
+
+	if (dso && script->options.kernel_path)
+		kernel = session_kernel_file(&script->session, dso);
 	if (!dso)
 		str_add(out, "[unknown]");
+	else if (kernel)
+		str_add(out, kernel);
 	else if (dso->kind == DSO_FILE || (dso->kind == DSO_OTHER && *dso->path))
 		str_add_printable(out, dso->path, strlen(dso->path));
 	else if (dso->kind == DSO_ANON) /* parsers know it by this name, and take none with spaces */
@@ -73,10 +79,10 @@ static bool has_file_offset(const struct dso *dso)
 	       dso->kind != DSO_ANON && dso->kind != DSO_LEFT_OUT;
 }
 
-static void add_dso(const struct location_row *row, uint64_t fields, struct str *out)
+static void add_dso(struct script *script, const struct location_row *row, uint64_t fields, struct str *out)
 {
 	str_add(out, " (");
-	script_add_dso(row->dso, out);
+	script_add_dso(script, row->dso, out);
 	if ((fields & FIELD_BIT(FIELD_DSOFF)) && has_file_offset(row->dso))
 		str_addf(out, "+0x%llx", (unsigned long long)row->addr);
 	str_addc(out, ')');
@@ -104,7 +110,7 @@ static void add_fields(struct script *script, uint64_t fields, const struct loca
 	if (fields & FIELD_BIT(FIELD_SYM))
 		add_symbol(row, frame->symbol, fields, inlined, out);
 	if ((fields & FIELD_BIT(FIELD_DSO)) && !inlined)
-		add_dso(row, fields, out);
+		add_dso(script, row, fields, out);
 	if (fields & FIELD_BIT(FIELD_SRCLINE))
 		script_add_line(script, row, &frame->line, "\n  ", out); /* below the frame */
 	if (inlined) /* after the line, as perf has it */
@@ -130,7 +136,7 @@ static void make_text(struct script *script, const struct script_style *style, u
 		bool inlined = i + 1 < frames.n;
 
 		if (script->options.json)
-			script_json_frame(row, &frames.v[i], inlined, out);
+			script_json_frame(script, row, &frames.v[i], inlined, out);
 		else
 			add_fields(script, style->fields, row, &frames.v[i], inlined, out);
 		if (inlined)

@@ -206,8 +206,11 @@ void script_release_styles(struct script *script);
 bool script_add_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame);
 /* " sym+0xoff (dso)" of any location, as far as the event's fields ask for it; not remembered. */
 void script_add_location(struct script *script, uint64_t fields, uint32_t location, struct str *out);
-/* A file by its path, code made at run time by its perf map, all else by its name. */
-void script_add_dso(const struct dso *dso, struct str *out);
+/*
+ * A file by its path, code made at run time by its perf map, all else by its name; with --show-kernel-path the kernel
+ * by the file that its names are from.
+ */
+void script_add_dso(struct script *script, const struct dso *dso, struct str *out);
 /* The same as JSON: an object, after those of the functions inlined there. false: as above. */
 bool script_add_json_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame);
 void script_add_hex(struct str *out, uint64_t value);
@@ -268,7 +271,8 @@ void script_json_sample(struct script *script, const struct script_event *event,
 /* Another record in JSON, with its text. */
 void script_json_record(struct script *script, const struct script_start *start, const struct record_body *body);
 /* A frame's members after "ip". */
-void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out);
+void script_json_frame(struct script *script, const struct location_row *row, const struct frame *frame, bool inlined,
+		       struct str *out);
 /* "f+0x4" of one end of a branch; "[unknown]". */
 void script_add_branch_symbol(struct script *script, const struct replay_sample *sample, uint64_t ip, struct str *out);
 /* "|OP LOAD|LVL L1 hit|..." */

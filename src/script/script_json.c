@@ -53,8 +53,8 @@ static void add_hex(struct json_object *object, const char *name, uint64_t value
 /* ---- frames ---- */
 
 /* The members that say where a location is. symbol NULL: not known; inlined: it has no location of its own. */
-static void add_location(const struct location_row *row, const struct symbol *symbol, bool inlined,
-			 struct json_object *object)
+static void add_location(struct script *script, const struct location_row *row, const struct symbol *symbol,
+			 bool inlined, struct json_object *object)
 {
 	if (symbol)
 		add_text(object, "symbol", symbol->name);
@@ -65,7 +65,7 @@ static void add_location(const struct location_row *row, const struct symbol *sy
 	if (row->dso->kind == DSO_ANON) {
 		member(object, "dso");
 		str_addc(object->out, '"');
-		script_add_dso(row->dso, object->out);
+		script_add_dso(script, row->dso, object->out);
 		str_addc(object->out, '"');
 	} else {
 		add_text(object, "dso", row->dso->path);
@@ -74,11 +74,12 @@ static void add_location(const struct location_row *row, const struct symbol *sy
 		add_hex(object, "dso_offset", row->addr);
 }
 
-void script_json_frame(const struct location_row *row, const struct frame *frame, bool inlined, struct str *out)
+void script_json_frame(struct script *script, const struct location_row *row, const struct frame *frame, bool inlined,
+		       struct str *out)
 {
 	struct json_object object = { out, true }; /* after "ip" */
 
-	add_location(row, frame->symbol, inlined, &object);
+	add_location(script, row, frame->symbol, inlined, &object);
 	if (frame->line.file) {
 		add_text(&object, "file", frame->line.file);
 		add_number(&object, "line", frame->line.line);
@@ -244,8 +245,8 @@ static void add_address(struct script *script, const struct replay_sample *sampl
 		return;
 	member(object, "data");
 	str_addc(object->out, '{');
-	add_location(&script->session.locations->v[location], location_symbol(&script->session, location), false,
-		     &data);
+	add_location(script, &script->session.locations->v[location], location_symbol(&script->session, location),
+		     false, &data);
 	str_addc(object->out, '}');
 }
 

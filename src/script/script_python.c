@@ -262,7 +262,7 @@ static void add_dso(struct script *script, struct pickle *p, const struct dso *d
 {
 	struct str *text = new_text(script);
 
-	script_add_dso(dso, text);
+	script_add_dso(script, dso, text);
 	pickle_text(p, text->s, text->len);
 }
 

@@ -251,7 +251,7 @@ static void add_end(struct script *script, const struct script_event *event,
 		str_addf(out, "0x%llx", (ull)(how == FIELD_BRSTACKOFF ? row->addr : ip));
 	if (script_prints(event, FIELD_DSO)) {
 		str_addc(out, '(');
-		script_add_dso(row->dso, out);
+		script_add_dso(script, row->dso, out);
 		str_addc(out, ')');
 	}
 }

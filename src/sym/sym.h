@@ -196,6 +196,8 @@ size_t symbols_leftovers(const struct symbols *symbols);
 struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso, struct str *why);
 /* The file with its debug information, where that was found; may be the same one. NULL: none. */
 struct elf_file *symbols_debug_file(struct symbols *symbols, const struct dso *dso);
+/* The ELF file that a kernel's names are from; NULL: they are from a list. */
+const char *symbols_kernel_file(struct symbols *symbols, const struct dso *dso);
 /* The dso is of the kernel that runs now, so that /proc/kallsyms is its list. false, with a clause. */
 bool symbols_kernel_runs(struct symbols *symbols, const struct dso *dso, struct str *why);
 /* The same for its unwind tables: the ones in the recording, where it has them, which have the sampled functions'. */

@@ -441,6 +441,14 @@ struct elf_file *symbols_elf_file(struct symbols *symbols, const struct dso *dso
 	return file;
 }
 
+const char *symbols_kernel_file(struct symbols *symbols, const struct dso *dso)
+{
+	const char *origin = dso->kind == DSO_KERNEL ? symbols_loaded(symbols, dso)->origin : NULL;
+	const struct dso_files *files = origin ? dso_names_files(symbols, names_of(symbols, dso)) : NULL;
+
+	return files && (text_same(origin, files->runtime) || text_same(origin, files->debug)) ? origin : NULL;
+}
+
 struct elf_file *symbols_debug_file(struct symbols *symbols, const struct dso *dso)
 {
 	const struct dso_files *files = dso_names_files(symbols, names_of(symbols, dso));

@@ -645,7 +645,7 @@ entry_with() { grep -la "$1" "$kept"/* | head -1; }
 
 test_vmlinux()
 {
-	local kernel
+	local kernel cached
 
 	mkdir tree
 	cat >vmlinux.c <<-'END_C'
@@ -664,6 +664,12 @@ test_vmlinux()
 	kernel_same "a vmlinux" "$recorded" -k vmlinux
 	has "inlined functions are among it" 'copy_some' "$(cat expected)"
 	has "lines, too" 'vmlinux\.c:6' "$(cat expected)"
+	for cached in first second; do
+		has "script names the file, $cached" 'vfs_read\+0x[0-9a-f]+ \(vmlinux\)' \
+			"$("$PSTAT" script --show-kernel-path -i "$recorded" -k vmlinux 2>&1)"
+	done
+	has "without its names it is none" '\(\[kernel\.kallsyms\]\)' \
+		"$("$PSTAT" script --show-kernel-path -i "$recorded" --kallsyms "$ROOT/tests/golden/kallsyms" 2>&1)"
 	kernel=$(entry_with '^\[kernel.kallsyms') || fail "there is an entry" "$(ls "$kept")"
 	$entry rename "$kernel" vfs_read vfs_raed
 	has "it is used" vfs_raed "$(in_kernel "$recorded" -k vmlinux)"

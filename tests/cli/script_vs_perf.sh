@@ -44,11 +44,16 @@ test_a_deep_program()
 		"--time nonsense" "-F symoff,ip"
 	alike deep "-F +tod -G" # record says which clock it was by itself
 	recorded plain "$PSTAT" -F 4000 -e cpu-clock:u -- "$CALLERS" deep 20000
-	alike plain "${fields[@]:0:20}" "--ns" "-S burn" "--dsos callers"
+	alike plain "${fields[@]:0:20}" "--ns" "-S burn" "--dsos callers" --show-kernel-path --show-round-events
+	check "there are rounds" grep -q '^PERF_RECORD_FINISHED_ROUND$' \
+		<("$PSTAT" script -i plain --show-round-events)
 	if "$PSTAT" version --build-options | grep -q '^ *capstone *\[ on  \]  [^;]*$'; then
 		alike plain "-F ip,insn" "-F +insnlen,+insn" "-F +srccode" "-F ip,sym,srcline,srccode,insn" --insn-trace --call-trace \
 			--call-ret-trace
 		alike deep "-F ip,insn"
+		# perf hands the bytes to a program that has these words for them.
+		same "--xed" "$("$PSTAT" script -i plain -F ip,disasm)" "$("$PSTAT" script -i plain -F ip,insn --xed)"
+		same "--xed without bytes" "$("$PSTAT" script -i plain -F ip)" "$("$PSTAT" script -i plain -F ip --xed=-64)"
 	fi
 	has "nothing is left" "^pstat: nothing is left by --comms .none.: there are callers.*pstat: nothing is left by --tid .1.$" \
 		"$({ "$PSTAT" script -i deep -c none; "$PSTAT" script -i deep --tid 1; } 2>&1 | paste -sd " ")"
