@@ -23,6 +23,7 @@ static int show(struct sample_run *run, const struct browse_words *words, struct
 		.title = run->reader.path,
 		.color = run->output.color,
 		.code_options = words->code_options,
+		.code_percent = words->code_percent,
 		.code = words->code,
 		.dots = run->output.dots,
 	};

@@ -11,6 +11,7 @@
 struct browse_words {
 	const struct query *query;
 	struct annotate_options code_options; /* of code that is gone to */
+	enum annotate_percent code_percent; /* what its percentages are of at first */
 	const struct screen_code *code; /* as struct screen_options has it */
 	bool asked_for; /* --tui: where there is no screen, it is said why */
 };

@@ -140,7 +140,8 @@ static void run_report(struct sample_run *run, const struct report_words *words)
 static void show_report(struct sample_run *run, const struct report_words *words)
 {
 	const struct browse_words browsed = {
-		.query = &words->report, .code_options = words->code, .asked_for = words->tui,
+		.query = &words->report, .code_options = words->code, .code_percent = words->code_percent,
+		.asked_for = words->tui,
 	};
 	bool wanted = report_wants_screen(words);
 

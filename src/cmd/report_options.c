@@ -155,7 +155,12 @@ const struct option_row report_options[] = {
 	  WORD(code.prefix), .value = VALUE_DIRECTORY },
 	{ OPTION_UNSIGNED, 0, "prefix-strip", "n", "with --prefix: drop the first n folders", WORD(code.prefix_strip),
 	  .max = 1000 },
+	{ OPTION_CHOICE, 0, "percent-type", "local-period|local-hits|global-period|global-hits",
+	  "percentages beside code in the browser: of the function (local), or of all", .value = VALUE_ONE_OF,
+	  WORD(code_percent) },
 	{ .kind = OPTION_GROUP, .help = "Something else to print" },
+	{ OPTION_FLAG, 0, "total-cycles", NULL, "print blocks of code by their cycles (of record -b)",
+	  WORD(total_cycles) },
 	{ OPTION_FLAG, 0, "tasks", NULL, "print the recorded tasks as a tree", WORD(tasks) },
 	{ OPTION_FLAG, 0, "mmaps", NULL, "the same, with their maps", WORD(mmaps) },
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "print every record with its fields",
@@ -174,8 +179,6 @@ const struct option_row report_options[] = {
 	  .help = "instruction traces (AUX) are not decoded", .argument_optional = true },
 	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
 	{ OPTION_ACCEPTED, 0, "objdump", "path", .help = "pstat disassembles itself", .value = VALUE_FILE },
-	{ OPTION_ACCEPTED, 0, "percent-type", "local-period|local-hits|global-period|global-hits",
-	  .help = "pstat annotate has it", .value = VALUE_ONE_OF },
 	{ OPTION_ACCEPTED, 0, "samples", "n",
 	  .help = "pstat script shows single samples" },
 	{ OPTION_ACCEPTED, 0, "source", NULL, .help = "a key switches it in the view of the code" },
@@ -187,8 +190,6 @@ const struct option_row report_options[] = {
 	  .help = "an event does not show callchains of another" },
 	{ OPTION_REFUSED, 0, "stitch-lbr", NULL,
 	  .help = "LBR stacks are not joined across samples" },
-	{ OPTION_REFUSED, 0, "total-cycles", NULL,
-	  .help = "cycles of code blocks are not computed" },
 	{ .kind = OPTION_END, .more = sample_options },
 };
 
@@ -247,7 +248,8 @@ static int choose_format(struct report_words *words)
 	const struct {
 		bool given;
 		const char *format;
-	} texts[] = { { words->folded, "folded" }, { words->json, "json" }, { words->stacks, "stacks" } };
+	} texts[] = { { words->folded, "folded" }, { words->json, "json" }, { words->stacks, "stacks" },
+		      { words->total_cycles, "total-cycles" } };
 	int status = choose_export(words);
 	bool export = words->format || words->export;
 	const char *text = NULL;
@@ -263,7 +265,7 @@ static int choose_format(struct report_words *words)
 	}
 	if (text && export)
 		return bad_usage("--%s and what is for another program are two formats; give one", text);
-	if ((text || export) && (words->sample.dump.header || words->sample.dump.full_header))
+	if (((text && !words->total_cycles) || export) && (words->sample.dump.header || words->sample.dump.full_header))
 		return bad_usage("--header goes before a table; --header-only prints it by itself");
 	if (!export)
 		words->format = report_format_find(text ? text : "stdio");

@@ -29,7 +29,7 @@ struct report_words {
 	const struct export_text_format *export; /* made sample by sample, not from a table; or NULL */
 	bool packed; /* the name of its file ends in .gz */
 	bool stdio, tui; /* neither: a browser on a terminal, else printed */
-	bool folded, json, stacks;
+	bool folded, json, stacks, total_cycles;
 	struct export_choice exports[N_EXPORTS];
 	bool merge; /* --speedscope: stacks merged in place of samples in time */
 	bool unnamed; /* the name of the output is not the user's */
@@ -39,6 +39,7 @@ struct report_words {
 	bool inverted; /* -G */
 	bool no_shorten;
 	struct annotate_options code; /* as the browser shows it */
+	enum annotate_percent code_percent; /* likewise */
 	bool hierarchy;
 	long group_sort;
 };

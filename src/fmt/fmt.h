@@ -5,7 +5,7 @@
  * stands in its row (needs).
  *
  *   table -> fmt_stdio.c: heads, a line for each entry (fmt_cell.c), its call tree (calltree_print.c)
- *         -> table_json.c, fmt_stacks.c, fmt_folded.c, flamegraph.c, speedscope.c, pprof.c
+ *         -> table_json.c, fmt_stacks.c, fmt_folded.c, fmt_code_blocks.c, flamegraph.c, speedscope.c, pprof.c
  *   diff  -> diff_text.c, diff_json.c, flamegraph.c        annotation -> fmt_annotate.c
  *
  * Text goes to a struct output, which is handed on in pieces (output_step) and knows colours and the terminal's
@@ -22,7 +22,7 @@
  * The formats of `pstat report`. To add one: fmt/x.c, which ends in its struct report_format, format_x; a row here;
  * its paragraph in pstat-report(1); a test in tests/unit/test_fmt_report.c.
  */
-#define REPORT_TEXT_FORMATS(ROW) ROW(stdio) ROW(stacks) ROW(folded) ROW(json) ROW(flamegraph_svg)
+#define REPORT_TEXT_FORMATS(ROW) ROW(stdio) ROW(stacks) ROW(folded) ROW(json) ROW(total_cycles) ROW(flamegraph_svg)
 /*
  * Formats for other programs: each has an option of its name, --NAME[=FILE], whose help stands here, too. The file is
  * the one that is written where the option names none and standard output is a terminal.

@@ -47,15 +47,26 @@ const char *fmt_between(const struct table *table)
 	return table->question->query.separator ? table->question->query.separator : "  ";
 }
 
+const char *fmt_before(const struct table *table, size_t column)
+{
+	const struct column *columns = table->columns;
+
+	return column && columns[column].title && columns[column].title == columns[column - 1].title ?
+		       "" :
+		       fmt_between(table);
+}
+
 /* The width that -w gives a column; 0: none, as always in a hierarchy. */
 static unsigned user_width(const struct table *table, const struct column *column)
 {
 	const char *widths = table->question->query.field_widths;
 	unsigned long width;
 
-	if (table->question->query.view == VIEW_HIERARCHY)
+	if (table->question->query.view == VIEW_HIERARCHY || column->title)
 		return 0;
-	for (ptrdiff_t i = column - table->columns; widths && i; i--) {
+	for (const struct column *c = table->columns; widths && c < column; c++) {
+		if (c->title && c->title == c[1].title)
+			continue;
 		widths = strchr(widths, ',');
 		widths = widths ? widths + 1 : NULL;
 	}
@@ -77,14 +88,17 @@ unsigned fmt_width(const struct table *table, const struct hist *hist,
 	return width > least ? width : least;
 }
 
-/* width: columns of the number with the blank before it; 0: as short as it gets. */
-static void add_percent(const struct table *table, double percent, int width,
+/* width: columns of the number with the blank before it; 0: as short as it gets. Tenths are always as wide. */
+static void add_percent(const struct table *table, const struct field_row *field, double percent, int width,
 			struct output *output)
 {
 	char text[64];
 
 	/* The blank, the sign. */
-	snprintf(text, sizeof(text), " %*.2f%%", width > 2 ? width - 2 : 0, percent);
+	if (field->tenths)
+		snprintf(text, sizeof(text), " %*.1f%%", (int)field->width - 2, percent);
+	else
+		snprintf(text, sizeof(text), " %*.2f%%", width > 2 ? width - 2 : 0, percent);
 	if (table->question->query.separator)
 		str_add(&output->text, text);
 	else
@@ -105,8 +119,9 @@ static void add_number(const struct table *table, const struct hist *hist,
 		if (field->total && !table->question->children)
 			str_addf(&output->text, " %*s", width > 1 ? width - 1 : 0, "N/A");
 		else if (field->percent)
-			add_percent(table, entry_percent(table, hist, entry, field, i), width,
-				    output);
+			add_percent(table, field, entry_percent(table, hist, entry, field, i), width, output);
+		else if (field->mean)
+			str_addf(&output->text, " %*.1f", width > 1 ? width - 1 : 0, entry_mean(entry, field, i));
 		else
 			str_addf(&output->text, " %*llu", width > 1 ? width - 1 : 0,
 				 (unsigned long long)entry_number(entry, field, i));
@@ -252,11 +267,13 @@ static size_t sum_limited(const struct table *table, unsigned limit)
 /* All but the long texts: the two blanks before each column, and the columns that stay as they are. */
 static size_t other_columns(const struct table *table, const struct hist *hist)
 {
-	size_t sum = 2 * table->n_columns;
+	size_t sum = 0;
 
-	for (size_t i = 0; i < table->n_columns; i++)
+	for (size_t i = 0; i < table->n_columns; i++) {
+		sum += strlen(fmt_before(table, i));
 		if (!is_cut(table, &table->columns[i]))
 			sum += fmt_width(table, hist, &table->columns[i]);
+	}
 	return sum;
 }
 

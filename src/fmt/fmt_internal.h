@@ -13,6 +13,8 @@
 void fmt_add_colored(struct output *output, double percent, const char *text);
 /* The text between two columns. */
 const char *fmt_between(const struct table *table);
+/* The text in front of the column with this index: the same, but nothing between answers of one title. */
+const char *fmt_before(const struct table *table, size_t column);
 
 /* Does a field hold the separator or a quote? NULL: there is none. */
 bool fmt_needs_quotes(const char *text, const char *separator);
@@ -42,6 +44,12 @@ const struct hist *head_only_hist(struct table *table, const char *what, const c
 struct stack_tree;
 void head_print_stacks(struct table *table, const char *what, const struct stack_tree_options *options,
 		       void (*print)(struct stack_tree *tree, struct output *output), struct output *output);
+
+/* ---- fmt_stdio.c ---- */
+
+/* The lines before the first event, and those above the heads of an event's columns; with -q none. */
+void stdio_add_start(struct table *table, struct output *output);
+void stdio_add_event_head(struct table *table, const struct hist *hist, struct str *out);
 
 /* ---- calltree_print.c ---- */
 

@@ -44,6 +44,59 @@ static void add_trimmed(struct str *out, const char *text)
 	str_addn(out, text, len);
 }
 
+/* ---- titles above columns of answers ---- */
+
+static bool has_titles(const struct table *table)
+{
+	for (size_t i = 0; i < table->n_columns; i++)
+		if (table->columns[i].title)
+			return true;
+	return false;
+}
+
+/* "------ Mem Op -------" above all answers of a title; a title of one answer is its head, and has no dashes. */
+static void add_title(const char *title, size_t width, bool alone, struct str *out)
+{
+	const size_t len = strlen(title), dashes = width > len + 2 ? width - len - 2 : 0;
+
+	if (alone) {
+		str_addf(out, "%*s", (int)width, title);
+		return;
+	}
+	str_pad(out, '-', dashes / 2);
+	str_addf(out, " %s ", title);
+	str_pad(out, '-', dashes - dashes / 2);
+}
+
+/* The line above the heads of columns; keys: also blanks above the keys. */
+static void add_titles(const struct table *table, const struct hist *hist, bool keys, struct output *output)
+{
+	const size_t start = output->text.len;
+
+	str_add(&output->text, "# ");
+	if (!keys)
+		add_indent(table, ' ', &output->text);
+	for (size_t i = 0, n; i < table->n_columns; i += n) {
+		const struct column *column = &table->columns[i];
+		size_t width = 0;
+
+		n = 0;
+		do
+			width += fmt_width(table, hist, &column[n++]);
+		while (i + n < table->n_columns && column->title && column[n].title == column->title);
+		if (column->kind == COLUMN_KEY && !keys)
+			continue;
+		str_add(&output->text, keys && i ? fmt_between(table) : "");
+		if (column->title)
+			add_title(column->title->header, width, n == 1, &output->text);
+		else
+			str_pad(&output->text, ' ', width);
+		str_add(&output->text, keys ? "" : fmt_between(table));
+	}
+	fmt_fit_line(table, output, start);
+	str_addc(&output->text, '\n');
+}
+
 /* "Command / Shared Object+Symbol"; how long it is. */
 static size_t add_key_heads(const struct table *table, struct str *out)
 {
@@ -87,14 +140,19 @@ static void add_level_heads(struct table *table, const struct hist *hist, struct
 	bool first = true;
 	size_t width, start;
 
+	if (has_titles(table))
+		add_titles(table, hist, false, output);
 	str_add(out, "# ");
 	add_indent(table, ' ', out);
 	for (size_t i = 0; i < table->n_columns; i++) {
 		if (table->columns[i].kind != COLUMN_NUMBER)
 			continue;
+		str_add(out, first ? "" : fmt_before(table, i));
 		fmt_add_head(table, hist, &table->columns[i], out);
-		str_add(out, fmt_between(table));
+		first = false;
 	}
+	str_add(out, first ? "" : fmt_between(table));
+	first = true;
 	width = add_key_heads(table, out);
 	str_addc(out, '\n');
 	start = out->len;
@@ -103,7 +161,7 @@ static void add_level_heads(struct table *table, const struct hist *hist, struct
 	for (size_t i = 0; i < table->n_columns; i++) {
 		if (table->columns[i].kind != COLUMN_NUMBER)
 			continue;
-		str_add(out, first ? "" : separator ? separator : "..");
+		str_add(out, first || !*fmt_before(table, i) ? "" : separator ? separator : "..");
 		str_pad(out, '.', fmt_width(table, hist, &table->columns[i]));
 		first = false;
 	}
@@ -130,7 +188,7 @@ static void add_header_hint(const struct table *table, struct output *output)
 }
 
 /* Everything before the first event: "# Total Lost Samples: 0". */
-static void add_start(struct table *table, struct output *output)
+void stdio_add_start(struct table *table, struct output *output)
 {
 	struct str *out = &output->text;
 
@@ -143,18 +201,22 @@ static void add_start(struct table *table, struct output *output)
 		 (unsigned long long)table->session->replay.counts.lost_samples);
 }
 
-static void add_event_head(struct table *table, const struct hist *hist, struct str *out)
+void stdio_add_event_head(struct table *table, const struct hist *hist, struct str *out)
 {
 	const struct entry_stats totals = head_totals(hist, table->question->query.percentage_relative);
 
+	if (table->question->query.quiet)
+		return;
+
 	str_add(out, "# ");
 	head_add_samples(table, hist, out);
-	if (table->question->query.mem_mode)
-		str_addf(out, "\n# Total weight : %llu\n# Sort order   : %s\n",
-			 (unsigned long long)totals.period, table->question->sort_text.s);
-	else
-		str_addf(out, "\n# Event count (approx.): %llu\n",
-			 (unsigned long long)totals.period);
+	if (table->question->query.mem_mode) {
+		str_addf(out, "\n# Total weight : %llu\n", (unsigned long long)totals.period);
+		if (table->question->sort_text.len) /* -F alone: in the order of its columns */
+			str_addf(out, "# Sort order   : %s\n", table->question->sort_text.s);
+	} else {
+		str_addf(out, "\n# Event count (approx.): %llu\n", (unsigned long long)totals.period);
+	}
 	if (table->question->query.filters.sockets && *table->question->query.filters.sockets)
 		str_addf(out, "# Processor Socket: %s\n", table->question->query.filters.sockets);
 	str_add(out, "#\n");
@@ -162,13 +224,14 @@ static void add_event_head(struct table *table, const struct hist *hist, struct 
 
 static void add_column_heads(struct table *table, const struct hist *hist, struct output *output)
 {
-	const char *between = fmt_between(table);
 	struct str *out = &output->text;
 	size_t start;
 
+	if (has_titles(table))
+		add_titles(table, hist, true, output);
 	str_add(out, "# ");
 	for (size_t i = 0; i < table->n_columns; i++) {
-		str_add(out, i ? between : "");
+		str_add(out, i ? fmt_before(table, i) : "");
 		fmt_add_head(table, hist, &table->columns[i], out);
 	}
 	str_addc(out, '\n');
@@ -177,7 +240,7 @@ static void add_column_heads(struct table *table, const struct hist *hist, struc
 	start = out->len;
 	str_add(out, "# ");
 	for (size_t i = 0; i < table->n_columns; i++) {
-		str_add(out, i ? between : "");
+		str_add(out, i ? fmt_before(table, i) : "");
 		str_pad(out, '.', fmt_width(table, hist, &table->columns[i]));
 	}
 	fmt_fit_line(table, output, start);
@@ -188,7 +251,7 @@ static void add_head(struct table *table, const struct hist *hist, struct output
 {
 	if (table->question->query.quiet)
 		return;
-	add_event_head(table, hist, &output->text);
+	stdio_add_event_head(table, hist, &output->text);
 	if (table->question->query.view == VIEW_HIERARCHY)
 		add_level_heads(table, hist, output);
 	else
@@ -203,7 +266,7 @@ static void add_entry(struct table *table, const struct hist *hist, const struct
 	const char *separator = table->question->query.separator;
 
 	for (size_t i = 0; i < table->n_columns; i++) {
-		str_add(&output->text, !separator ? "  " : i ? separator : "");
+		str_add(&output->text, !separator || i ? fmt_before(table, i) : "");
 		fmt_add_cell(table, hist, entry, &table->columns[i], i + 1 == table->n_columns,
 			     output);
 	}
@@ -234,7 +297,7 @@ static void add_numbers(struct table *table, const struct hist *hist, const stru
 	for (size_t i = 0; i < table->n_columns; i++) {
 		if (table->columns[i].kind != COLUMN_NUMBER)
 			continue;
-		str_add(&output->text, !separator ? "  " : first ? "" : separator);
+		str_add(&output->text, !separator || !first ? fmt_before(table, i) : "");
 		fmt_add_cell(table, hist, entry, &table->columns[i], false, output);
 		first = false;
 	}
@@ -318,7 +381,7 @@ static void add_level_entries(struct table *table, const struct hist *hist, stru
 
 static int stdio_print(struct table *table, struct output *output)
 {
-	add_start(table, output);
+	stdio_add_start(table, output);
 	for (size_t i = 0; i < table->n_hists; i++) {
 		const struct hist *hist = &table->hists[i];
 

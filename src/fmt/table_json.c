@@ -23,7 +23,8 @@
  *	    "total_samples", "total_period": with what it called; only with children,
  *	    "level": "." user, "k" kernel, "g" and "u" guest, "H" hypervisor, as before a symbol,
  *	    "columns": { name as in -F: value, ... }: percentages and counts are numbers, keys are texts
- *	        or, where a key is a number, numbers; a symbol stands without its "[.] ",
+ *	        or, where a key is a number, numbers; a symbol stands without its "[.] "; of op, cache,
+ *	        memory, snoop and dtlb one for each answer: "op.Load",
  *	    "members": [ { "samples", "period", ..., "columns" }, ... ]: of each event, only in groups; the
  *	        first is the entry's own,
  *	    "tree": [ node, ... ]: only with chains, where a branch reaches the least percentage of -g,
@@ -223,7 +224,7 @@ static void add_key(struct table *table, const struct hist *hist, const struct e
 
 static void add_number(struct str *out, const char *name, struct table_value value)
 {
-	if (value.type == TABLE_PERCENT)
+	if (value.type == TABLE_PERCENT || value.type == TABLE_MEAN)
 		add_double(out, name, value.percent);
 	else
 		add_u64(out, name, value.number);
@@ -232,6 +233,7 @@ static void add_number(struct str *out, const char *name, struct table_value val
 static void add_numbers(struct table *table, const struct hist *hist, const struct entry *entry,
 			size_t member, struct str *out)
 {
+	struct str name = STR_INIT;
 	const struct entry_stats *self = entry->members ? &entry->members[member] : &entry->self;
 	const struct entry_total *total =
 		entry->members_total ? &entry->members_total[member] : &entry->total;
@@ -249,11 +251,15 @@ static void add_numbers(struct table *table, const struct hist *hist, const stru
 
 		if (column->kind != COLUMN_NUMBER)
 			continue;
+		str_reset(&name);
+		str_addf(&name, "%s%s%s", column->title ? column->title->name : "", column->title ? "." : "",
+			 column->field->name);
 		if (column->field->total && !table->question->children)
-			add_text(out, column->field->name, NULL);
+			add_text(out, name.s, NULL);
 		else
-			add_number(out, column->field->name, table_value(table, hist, entry, column, member));
+			add_number(out, name.s, table_value(table, hist, entry, column, member));
 	}
+	str_release(&name);
 }
 
 static void add_members(struct table *table, const struct hist *hist, const struct entry *entry,

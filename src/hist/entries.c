@@ -31,6 +31,8 @@ struct entry *entry_new(struct table *table, const struct hist *hist)
 	entry->values = (uint64_t *)(entry + 1);
 	entry->location = LOCATION_NONE;
 	entry->group_key = entry->frame_key = NO_ROW;
+	if (table->question->private->sum_facts)
+		entry->sums = empty(hist, hist->n_members * sizeof(*entry->sums));
 	if (hist->n_members > 1) {
 		entry->members = empty(hist, hist->n_members * sizeof(*entry->members));
 		entry->members_total = empty(hist, hist->n_members * sizeof(*entry->members_total));
@@ -68,10 +70,20 @@ uint64_t entry_number(const struct entry *entry, const struct field_row *field, 
 {
 	const struct entry_stats *self = entry->members ? &entry->members[member] : &entry->self;
 	const struct entry_total *total = entry->members ? &entry->members_total[member] : &entry->total;
+	const char *from = field->total ? (const char *)total : (const char *)self;
 	uint64_t number;
 
-	memcpy(&number, (field->total ? (const char *)total : (const char *)self) + field->stat, sizeof(number));
+	if (field->facts)
+		from = (const char *)&entry->sums[member];
+	memcpy(&number, from + field->stat, sizeof(number));
 	return number;
+}
+
+double entry_mean(const struct entry *entry, const struct field_row *field, size_t member)
+{
+	const struct entry_stats *self = entry->members ? &entry->members[member] : &entry->self;
+
+	return self->n_samples ? (double)entry_number(entry, field, member) / (double)self->n_samples : 0;
 }
 
 uint64_t entry_limit_period(const struct table *table, const struct entry *entry)
@@ -511,7 +523,7 @@ void entries_make(struct entries *entries, struct table *table, const struct his
 	};
 
 	*entries = (struct entries){ .table = table, .hist = hist };
-	if (table->question->query.needs & NEED_BLOCKS)
+	if (table_traces_cells(table))
 		entries->own = xcalloc(groups->n + 1, sizeof(*entries->own));
 	m.of_values = xcalloc(frames->values.n + 1, sizeof(*m.of_values));
 	m.chain = xcalloc(frames->max_depth + 1, sizeof(*m.chain));

@@ -8,6 +8,10 @@
 
 #define STAT(name) .stat = offsetof(struct entry_stats, name)
 #define TOTAL(name) .stat = offsetof(struct entry_total, name)
+#define WEIGHT(i, fact)                                                                                                \
+	.stat = offsetof(struct entry_sums, weights[i]), .width = 8, .facts = FACT(fact), .mean = true
+/* All answers together are the entry's period: that is what rows are sorted by. */
+#define ANSWERS(name) STAT(period), .percent = true, .answers = true, .respect = MEM_RESPECT_##name
 
 /*
  * To add a field: a number in struct entry_stats if there is none yet, one row here, an entry in
@@ -32,6 +36,15 @@ const struct field_row field_rows[] = {
 	  TOTAL(latency), true, true, 7, .of_latency = true },
 	{ "sample", "Samples", "how many samples", STAT(n_samples), false, false, 12 },
 	{ "period", "Period", "sum of the samples' periods", STAT(period), false, false, 12 },
+	{ "weight1", "Weight1", "mean of the samples' weights", WEIGHT(0, WEIGHT) },
+	{ "weight2", "Weight2", "mean of their latencies of instructions", WEIGHT(1, INS_LAT) },
+	{ "weight3", "Weight3", "mean of their third weights, such as latencies of retirement",
+	  WEIGHT(2, P_STAGE_CYC) },
+	{ "op", "Mem Op", "parts by what was done: loads, stores, ...", ANSWERS(OP) },
+	{ "cache", "Cache", "parts by the cache that answered", ANSWERS(CACHE) },
+	{ "memory", "Memory", "parts by the memory that answered", ANSWERS(MEMORY) },
+	{ "snoop", "Snoop", "parts by what other caches answered", ANSWERS(SNOOP) },
+	{ "dtlb", "D-TLB", "parts by where translations of addresses were", ANSWERS(DTLB) },
 };
 const size_t n_field_rows = ARRAY_SIZE(field_rows);
 
@@ -49,6 +62,21 @@ const struct field_row *field_find(const char *name, size_t len)
 		if (!strncasecmp(field_rows[i].name, name, len))
 			return &field_rows[i];
 	return NULL;
+}
+
+void field_answers(struct field_row *rows, enum mem_respect respect)
+{
+	for (unsigned i = 0; i < MEM_ANSWERS_MAX && mem_answer_name(respect, i); i++)
+		rows[i] = (struct field_row){
+			.name = mem_answer_name(respect, i),
+			.header = mem_answer_name(respect, i),
+			.stat = offsetof(struct entry_sums, periods) +
+				(respect * MEM_ANSWERS_MAX + i) * sizeof(uint64_t),
+			.percent = true,
+			.width = 7,
+			.facts = FACT(DATA_SRC),
+			.tenths = true,
+		};
 }
 
 /* ---- what stands in a column ---- */
@@ -114,6 +142,9 @@ struct table_value table_value(const struct table *table, const struct hist *his
 		if (column->field->percent) {
 			value.type = TABLE_PERCENT;
 			value.percent = entry_percent(table, hist, entry, column->field, member);
+		} else if (column->field->mean) {
+			value.type = TABLE_MEAN;
+			value.percent = entry_mean(entry, column->field, member);
 		} else {
 			value.number = entry_number(entry, column->field, member);
 		}

@@ -135,9 +135,14 @@ static bool takes_location(struct table *table, uint32_t location)
 				     filters_ask_symbols(table->filters) ? location_symbol(session, location) : NULL);
 }
 
+bool table_takes_cell_at(struct table *table, const struct cells *cells, size_t cell, uint32_t location)
+{
+	return takes_task(table, cells, cell) && takes_location(table, location);
+}
+
 bool table_takes_cell(struct table *table, const struct cells *cells, size_t cell)
 {
-	return takes_task(table, cells, cell) && takes_location(table, fact_location(cells, cell, FACT_LOCATION));
+	return table_takes_cell_at(table, cells, cell, fact_location(cells, cell, FACT_LOCATION));
 }
 
 static uint32_t other_values(struct table *table, struct groups *groups,
@@ -288,6 +293,11 @@ static void group_cells(struct grouping *g, size_t member, const struct cells *c
 		groups->of_cell[member] = of_cell;
 }
 
+bool table_traces_cells(const struct table *table)
+{
+	return table->question->query.needs & NEED_BLOCKS || table->question->private->sum_facts;
+}
+
 static void make_groups(struct table *table, const struct hist *hist, struct groups *groups,
 			const struct groups *before)
 {
@@ -297,7 +307,7 @@ static void make_groups(struct table *table, const struct hist *hist, struct gro
 	row_set_init(&groups->values, table->question->private->n_other_keys);
 	groups->n_members = hist->n_members;
 	groups->hidden = xcalloc(hist->n_members, sizeof(*groups->hidden));
-	if (table->question->query.needs & NEED_BLOCKS || table->private->is_cached)
+	if (table_traces_cells(table) || table->private->is_cached)
 		groups->of_cell = xcalloc(hist->n_members, sizeof(*groups->of_cell));
 	if (before) {
 		g.now = xcalloc(before->n + 1, sizeof(*g.now));
@@ -447,6 +457,7 @@ void hist_fold(struct table *table, struct hist *hist)
 	entries_make(&entries, table, hist, groups);
 	hist->trees = trees_of(table, groups);
 	hist->blocks = hist_blocks_new(&entries, groups);
+	hist_add_sums(&entries, hist, groups);
 	hist->entries = entries.v;
 	hist->n = entries.n;
 	entries.v = NULL;

@@ -101,6 +101,8 @@ static inline bool table_is_read_filtered(const struct table *table)
 {
 	return !table->profile || table->filters == table->profile->filters;
 }
+/* Asks like table_takes_cell(), but about this location, not the cell's own. fold.c */
+bool table_takes_cell_at(struct table *table, const struct cells *cells, size_t cell, uint32_t location);
 void hist_release(struct hist *hist);
 /* Room for so many members, without cells. */
 void hist_grow(struct hist *hist, size_t n_members);
@@ -155,6 +157,8 @@ struct entries {
 	/* By group, where of_cell is: the entry that it counts for itself; NULL: a filter leaves it out. */
 	struct entry **own;
 };
+/* Is it asked which entry a cell counts for? */
+bool table_traces_cells(const struct table *table);
 void entries_make(struct entries *entries, struct table *table, const struct hist *hist, struct groups *groups);
 void entries_release(struct entries *entries); /* not the struct entry themselves */
 
@@ -164,6 +168,11 @@ size_t hist_blocks_count(const struct table *table);
 /* NULL: not asked for. When all groups are added. */
 struct hist_blocks *hist_blocks_new(struct entries *entries, const struct groups *groups);
 void hist_blocks_free(struct hist_blocks *blocks); /* NULL is fine */
+
+/* ---- fold_sums.c ---- */
+/* Gives each entry its sums, where a field asks for them. When all groups are added. */
+void hist_add_sums(struct entries *entries, struct hist *hist, const struct groups *groups);
+void entry_sums_add(struct entry_sums *to, const struct entry_sums *from);
 
 /* ---- stack_preorder.c: what trees are made of ---- */
 struct leaf { /* a group with a stack, of the first event of its hist */
@@ -227,6 +236,8 @@ extern const struct field_row field_rows[];
 extern const size_t n_field_rows;
 extern const struct field_row field_self; /* overhead, beside overhead_children */
 const struct field_row *field_find(const char *name, size_t len);
+/* The rows of a field's answers, at most MEM_ANSWERS_MAX; the others stay as they are. */
+void field_answers(struct field_row *rows, enum mem_respect respect);
 
 /* ---- function ids: values of keys of code, in keys_code.c ---- */
 struct function_id {
@@ -325,6 +336,8 @@ struct question_private {
 	unsigned want; /* SYM_LINES */
 	bool latency_beside; /* columns of latency are usual: context switches were recorded */
 	bool latency_unasked; /* and not named: a table leaves them out where they tell nothing */
+	uint64_t sum_facts; /* of fields that are summed from cells; 0: there is none */
+	struct field_row answers[MEM_RESPECTS][MEM_ANSWERS_MAX]; /* of the fields that are asked for */
 };
 struct table_private {
 	struct fold_cache *cache;

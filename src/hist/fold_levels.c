@@ -98,6 +98,8 @@ static void add_sums(const struct levels *levels, struct entry *to, const struct
 	entry_stats_add(&to->self, &leaf->self);
 	for (size_t i = 0; to->members && i < levels->hist->n_members; i++)
 		entry_stats_add(&to->members[i], &leaf->members[i]);
+	for (size_t i = 0; to->sums && i < levels->hist->n_members; i++)
+		entry_sums_add(&to->sums[i], &leaf->sums[i]);
 }
 
 void hist_make_hierarchy(struct table *table, struct hist *hist)

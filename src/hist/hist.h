@@ -66,6 +66,7 @@ enum table_needs {
 	NEED_BLOCKS = 64, /* with NEED_ENTRIES: hist.blocks */
 	NEED_PROCESSES = 128, /* with NEED_STACKS: the process of each; samples, never branches */
 	NEED_ORDER = 256, /* with NEED_TIMES: the order of a recording's samples; none of live ones */
+	NEED_CODE_BLOCKS = 512, /* code_blocks_new(); alone */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
 /* Query: the words of a user, or of a key of the browser, before anything is known of the recording. */
@@ -198,6 +199,7 @@ enum value_type {
 	TABLE_TEXT,
 	TABLE_NUMBER,
 	TABLE_PERCENT,
+	TABLE_MEAN,
 	TABLE_ADDRESS,
 	TABLE_TIME, /* ns of the recording's clock */
 };
@@ -235,11 +237,22 @@ struct field_row {
 		name; /* "overhead", "overhead_sys", "overhead_children", "sample", "period", .. */
 	const char *header;
 	const char *help;
-	size_t stat; /* offset in struct entry_stats, of a total in struct entry_total */
+	size_t stat; /* offset in struct entry_stats, of a total in struct entry_total, with facts in entry_sums */
 	bool percent; /* shown as a part of the period of all, or of its latency; else as it is */
 	bool total; /* of entry.total, not entry.self */
 	unsigned width; /* perf's */
 	bool of_latency; /* the number is latency */
+	uint64_t facts; /* bits; not 0: a number of entry.sums, made of these facts of the entry's cells */
+	bool mean; /* with facts: shown is the number for each sample */
+	bool tenths; /* of a percentage one digit is shown, not two */
+	/* Has a column for each answer that any sample gives, of --mem-mode; the field is the title above them. */
+	bool answers;
+	enum mem_respect respect;
+};
+/* Numbers that only who asks for them pays for. */
+struct entry_sums {
+	uint64_t weights[3]; /* of PERF_SAMPLE_WEIGHT_STRUCT: its numbers; of PERF_SAMPLE_WEIGHT the first */
+	uint64_t periods[MEM_RESPECTS][MEM_ANSWERS_MAX];
 };
 
 /* ---- entries ---- */
@@ -255,6 +268,7 @@ struct entry {
 	/* --group: one per event of the group, [0] the leader; else NULL. */
 	struct entry_stats *members;
 	struct entry_total *members_total;
+	struct entry_sums *sums; /* one per event of the group; NULL: not asked for */
 	/* The rows of groups.values and frames.values that its values were made of, for table_tree. NO_ROW: no tree. */
 	uint32_t group_key, frame_key;
 	uint32_t location; /* one that it came from, for addresses and -v; LOCATION_NONE */
@@ -296,6 +310,7 @@ struct hist { /* one per event, or per group */
 	struct entry_stats *member_totals, *member_shown;
 	struct trees *trees; /* what table_tree takes them from, of its groups; NULL: there are none */
 	struct hist_blocks *blocks; /* of the first member; NULL: not asked for */
+	struct entry_sums *sums; /* of all entries, of all members together; NULL: not asked for */
 };
 
 /* One column of the output, in order: a number or a key. */
@@ -303,6 +318,7 @@ enum column_kind { COLUMN_NUMBER, COLUMN_KEY };
 struct column {
 	enum column_kind kind;
 	const struct field_row *field;
+	const struct field_row *title; /* of an answer: its field; there are no gaps between answers of one */
 	const struct sort_key *key;
 	size_t key_index; /* in entry.values */
 	unsigned level; /* --hierarchy: depth of the entries that show it (keys); braces share one */
@@ -344,14 +360,16 @@ bool table_takes_cell(struct table *table, const struct cells *cells, size_t cel
 struct hist *table_hist_of(const struct table *table, const char *event);
 /* fold.c: cells into entries, sorts and limits; for a format without entries sums alone. */
 void hist_fold(struct table *table, struct hist *hist);
+/* An entry's mean of a field that is one; 0 without samples. */
+double entry_mean(const struct entry *entry, const struct field_row *field, size_t member);
 /* An entry's percentage for a number column, as perf has it. */
 double entry_percent(const struct table *table, const struct hist *hist,
 		     const struct entry *entry, const struct field_row *field, size_t member);
 /* A column's value of an entry: a number, where it is one; its text is the key's. */
 struct table_value {
 	enum value_type type;
-	uint64_t number; /* of all types but text and percent */
-	double percent;
+	uint64_t number; /* of all types but text, percent and mean */
+	double percent; /* or mean */
 };
 struct table_value table_value(const struct table *table, const struct hist *hist, const struct entry *entry,
 			       const struct column *column, size_t member);
@@ -381,6 +399,25 @@ uint64_t entry_number(const struct entry *entry, const struct field_row *field, 
 /* The number that --percent-limit looks at: the total with children, else the entry's own period. */
 uint64_t entry_limit_period(const struct table *table, const struct entry *entry);
 uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member);
+
+/* ---- code_blocks.c: code that ran from one branch to the next ---- */
+struct code_block {
+	const struct symbol *symbol;
+	uint32_t start, end; /* locations; start LOCATION_NONE: not known. end: of the branch that it ends with */
+	uint64_t start_offset, end_offset; /* in the function */
+	uint64_t n, cycles; /* how often it ran, and cycles of all runs together */
+};
+struct code_blocks {
+	struct code_block *v; /* those with most cycles first */
+	size_t n, cap;
+	uint64_t cycles; /* of all branches that filters leave, also of those in code without a function */
+	uint64_t means; /* sum of the blocks' cycles for each run */
+};
+/* Makes those of the first member of the hist's events. */
+struct code_blocks *code_blocks_new(struct table *table, const struct hist *hist);
+void code_blocks_free(struct code_blocks *blocks);
+/* "[main.c:12 -> main.c:15]", "[main+16 -> main+24]", "[? -> main+24]" */
+void code_block_add_range(struct table *table, const struct code_block *block, struct str *out);
 
 /* ---- calltree.c: the call tree of one entry ---- */
 

@@ -116,6 +116,8 @@ const struct sort_key sort_keys[] = {
 	{ "retire_lat", "Retire Latency", "the same times the number of samples", FACT(P_STAGE_CYC), KEY_TIMES_SAMPLES,
 	  .min_width = 13, .value = value_p_stage_cyc, .compare = compare_descending, .text = text_decimal,
 	  .type = TABLE_NUMBER },
+	{ "simd", "Simd", "kind of a vector instruction in hardware traces: empty", FACT(MISC), .min_width = 7,
+	  .value = value_simd, .compare = compare_ascending, .text = text_simd },
 	{ "tid", "    Tid:Command", "the same as pid", FACT(TID), .min_width = 15, .value = value_tid,
 	  .compare = compare_ascending, .text = text_task, .identity = identity_task },
 	{ "parallelism", "Parallelism", "threads that ran at once when it was sampled", FACT(PARALLELISM),

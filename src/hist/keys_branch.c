@@ -10,11 +10,7 @@ enum { BRANCH_MISPREDICTED = 1, BRANCH_PREDICTED = 2, BRANCH_IN_TX = 4, BRANCH_A
 
 static uint64_t branch_line(const struct key_source *source, enum sample_fact fact)
 {
-	struct session *session = source->table->session;
-	uint32_t location = source_location(source, fact);
-	const struct frame_list *frames = location_frames(session, location, SYM_LINES);
-
-	return table_line(source->table, location, frames->v[frames->n - 1].symbol, &frames->v[0].line);
+	return table_location_line(source->table, source_location(source, fact));
 }
 
 KEY_VALUE(value_dso_from)

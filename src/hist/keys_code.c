@@ -275,6 +275,13 @@ uint64_t table_line(struct table *table, uint32_t location, const struct symbol 
 	return name;
 }
 
+uint64_t table_location_line(struct table *table, uint32_t location)
+{
+	const struct frame_list *frames = location_frames(table->session, location, SYM_LINES);
+
+	return table_line(table, location, frames->v[frames->n - 1].symbol, &frames->v[0].line);
+}
+
 KEY_VALUE(value_srcline)
 {
 	const struct view_frame *frame = source->frame;

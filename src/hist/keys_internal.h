@@ -45,6 +45,8 @@ uint64_t table_memory_function(struct table *table, uint32_t location, bool data
 uint64_t table_dso_name(struct table *table, uint32_t location); /* 0: not known, else its name + 1 */
 uint64_t table_line(struct table *table, uint32_t location, const struct symbol *symbol,
 		    const struct source_line *line);
+/* The same of the function that has the location, or that was inlined there last. */
+uint64_t table_location_line(struct table *table, uint32_t location);
 KEY_VALUE(value_dso);
 KEY_VALUE(value_symbol);
 KEY_VALUE(value_symoff);
@@ -127,6 +129,7 @@ KEY_VALUE(value_dcacheline);
 KEY_VALUE(value_phys_daddr);
 KEY_VALUE(value_data_page_size);
 KEY_VALUE(value_code_page_size);
+KEY_VALUE(value_simd);
 KEY_VALUE(value_transaction);
 KEY_COMPARE(compare_mem);
 KEY_COMPARE(compare_snoop);
@@ -137,6 +140,7 @@ KEY_TEXT(text_locked);
 KEY_TEXT(text_blocked);
 KEY_TEXT(text_phys_daddr);
 KEY_TEXT(text_page_size);
+KEY_TEXT(text_simd);
 KEY_TEXT(text_transaction);
 KEY_WIDTH(width_transaction);
 KEY_WIDTH(width_data);

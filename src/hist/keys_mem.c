@@ -188,6 +188,18 @@ KEY_TEXT(text_page_size)
 		str_addc(out, units[unit]);
 }
 
+/* Only decoders of hardware traces know it. */
+KEY_VALUE(value_simd)
+{
+	(void)source;
+	return 0;
+}
+
+KEY_TEXT(text_simd)
+{
+	(void)table, (void)value, (void)out;
+}
+
 KEY_VALUE(value_transaction)
 {
 	return source_fact(source, FACT_TRANSACTION);

@@ -84,6 +84,10 @@ static int check_branches(struct question *question, struct str *err)
 		return fail(err, -EINVAL,
 			    "--branch-stack: the recording has no branches; record "
 			    "them with -b");
+	if (query->needs & NEED_CODE_BLOCKS && (!has || query->branch_stack_off))
+		return fail(err, -EINVAL, "--total-cycles: %s",
+			    has ? "cycles are those of branches, which --no-branch-stack leaves out" :
+				  "the recording has no branches; record them with -b");
 	if (query->branch_stack && query->mem_mode)
 		return fail(err, -EINVAL, "--branch-stack and --mem-mode: one or the other");
 	question->branch_view =
@@ -227,7 +231,8 @@ static int add_key(struct question *question, const struct sort_key *key, bool j
 
 static bool same_field(const struct field_row *a, const struct field_row *b)
 {
-	return a && b && a->stat == b->stat && a->total == b->total && a->percent == b->percent;
+	return a && b && a->stat == b->stat && a->total == b->total && a->percent == b->percent &&
+	       a->facts == b->facts && a->answers == b->answers && a->respect == b->respect;
 }
 
 static void add_order(struct question *question, const struct field_row *field, size_t key_index)
@@ -288,6 +293,9 @@ static const struct left_out_key {
 } left_out_keys[] = {
 	{ "ipc_lbr", "instructions per cycle need the program's code to be decoded" },
 	{ "ipc_null", "instructions per cycle need the program's code to be decoded" },
+	{ "type", "types of data are not read from debug information" },
+	{ "typeoff", "types of data are not read from debug information" },
+	{ "typecln", "types of data are not read from debug information" },
 };
 
 static void add_known_words(struct str *out)
@@ -325,14 +333,19 @@ static int refuse_word(const char *option, const struct word *word, struct str *
 	return -EINVAL;
 }
 
-/* Keys of all recordings come before the fields, and these before the other keys. */
-static void find_word(const struct word *word, const struct sort_key **key,
+/*
+ * Keys of all recordings come before the fields, and these before the other keys. Where both are called so, it is a
+ * key to sort by, and a field to show.
+ */
+static void find_word(const struct word *word, bool shown, const struct sort_key **key,
 		      const struct field_row **field)
 {
 	const struct sort_key *found = sort_key_find(word->s, word->len);
 
 	*field = field_find(word->s, word->len);
-	if (found && strlen(found->name) == word->len)
+	if (shown && *field && strlen((*field)->name) == word->len)
+		found = NULL;
+	else if (found && strlen(found->name) == word->len)
 		*field = NULL;
 	else if (found && *field &&
 		 (strlen((*field)->name) == word->len || found->flags & (KEY_BRANCH | KEY_MEM)))
@@ -352,6 +365,21 @@ static int check_key(const struct question *question, const char *option, const 
 		return fail(err, -EINVAL,
 			    "%s: '%s' is only available for memory samples, with --mem-mode", option,
 			    key->name);
+	return 0;
+}
+
+/* Notes what the field needs of cells. */
+static int take_field(struct question *question, const char *option, const struct field_row *field, struct str *err)
+{
+	struct question_private *private = question->private;
+
+	private->sum_facts |= field->answers ? FACT(DATA_SRC) : field->facts;
+	if (!field->answers)
+		return 0;
+	if (!question->query.mem_mode)
+		return fail(err, -EINVAL, "%s: '%s' is only available for memory samples, with --mem-mode", option,
+			    field->name);
+	field_answers(private->answers[field->respect], field->respect);
 	return 0;
 }
 
@@ -376,7 +404,7 @@ static int add_word(struct question *question, const struct word_list *list, con
 	size_t index = 0;
 	int code;
 
-	find_word(word, &key, &field);
+	find_word(word, list->columns, &key, &field);
 	if (!key && !field) {
 		if (!field_key_new(question, word->s, word->len, &key))
 			return refuse_word(list->option, word, err);
@@ -387,6 +415,11 @@ static int add_word(struct question *question, const struct word_list *list, con
 		code = check_key(question, list->option, key, err);
 		if (!code && add_key(question, key, word->joined, &index))
 			code = fail(err, -EINVAL, "%s: more than %d keys", list->option, KEYS_MAX);
+		if (code)
+			return code;
+	}
+	if (field) {
+		code = take_field(question, list->option, field, err);
 		if (code)
 			return code;
 	}
@@ -696,7 +729,9 @@ static void choose_facts(struct question *question)
 	question->shape.branches = question->branch_view;
 	question->shape.weights = query->mem_mode;
 
-	for (size_t i = 0; i < question->n_keys; i++)
+	if (query->needs & NEED_CODE_BLOCKS)
+		question->shape.facts |= FACT(FROM) | FACT(BLOCK_START) | FACT(BRANCH_CYCLES);
+	for (size_t i = 0; i < question->n_keys && !(query->needs & NEED_CODE_BLOCKS); i++)
 		question->shape.facts |= question->keys[i]->facts;
 	if (query->filters.dsos || query->filters.symbols || query->filters.symbol_filter ||
 	    query->hide_unresolved || folded)
@@ -719,6 +754,7 @@ static void choose_facts(struct question *question)
 		question->shape.facts |= FACT(BUCKET);
 		question->shape.buckets = STACK_BUCKETS;
 	}
+	question->shape.facts |= private->sum_facts;
 	if (has_latency(question))
 		question->shape.facts |= FACT(PARALLELISM);
 	if (has_wall_clock(question->recording->events))
@@ -773,7 +809,7 @@ static bool shows_names(const struct question *question)
 	const struct question_private *private = question->private;
 
 	if (question->chains || private->parent || private->ignored || query->hide_unresolved ||
-	    query->filters.symbols || query->filters.symbol_filter || query->needs & NEED_STACKS)
+	    query->filters.symbols || query->filters.symbol_filter || query->needs & (NEED_STACKS | NEED_CODE_BLOCKS))
 		return true;
 	for (size_t i = 0; i < question->n_columns; i++) {
 		const struct sort_key *key = question->columns[i].key;

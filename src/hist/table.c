@@ -153,6 +153,7 @@ void hist_release(struct hist *hist)
 	free(hist->member_totals);
 	free(hist->member_shown);
 	hist_blocks_free(hist->blocks);
+	free(hist->sums);
 }
 
 struct hist *table_hist_of(const struct table *table, const char *event)
@@ -327,7 +328,7 @@ int table_make(struct table **table, struct profile *profile, const struct quest
 	made->question = question;
 	made->profile = profile;
 	made->session = &profile->session;
-	made->columns = xcalloc(question->n_columns + 1, sizeof(*made->columns));
+	made->columns = xcalloc(question->n_columns * MEM_ANSWERS_MAX + 1, sizeof(*made->columns));
 	made->private = xcalloc(1, sizeof(*made->private));
 	note_list_join(&made->notes, &question->notes);
 	code = choose_filters(made, err);

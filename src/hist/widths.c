@@ -136,14 +136,43 @@ static bool has_column(const struct table *table, const struct hist *hist,
 	return !hist || key_is_of_event(table->question, column->key, hist->event);
 }
 
+/* hist NULL: does it occur in any of them? */
+static bool occurs(const struct table *table, const struct hist *hist, enum mem_respect respect, unsigned answer)
+{
+	uint64_t period = hist && hist->sums ? hist->sums->periods[respect][answer] : 0;
+
+	for (size_t i = 0; i < table->n_hists && !hist && !period; i++)
+		period = table->hists[i].sums ? table->hists[i].sums->periods[respect][answer] : 0;
+	return period;
+}
+
+static void add_answers(struct table *table, const struct hist *hist, const struct column *title)
+{
+	const enum mem_respect respect = title->field->respect;
+
+	for (unsigned i = 0; i < MEM_ANSWERS_MAX; i++) {
+		struct column column = *title;
+
+		column.title = title->field;
+		column.field = &table->question->private->answers[respect][i];
+		if (occurs(table, hist, respect, i))
+			table->columns[table->n_columns++] = column;
+	}
+}
+
 void table_columns_for(struct table *table, const struct hist *hist)
 {
 	const struct question *question = table->question;
 
 	table->n_columns = 0;
-	for (size_t i = 0; i < question->n_columns; i++)
-		if (has_column(table, hist, &question->columns[i]))
-			table->columns[table->n_columns++] = question->columns[i];
+	for (size_t i = 0; i < question->n_columns; i++) {
+		const struct column *column = &question->columns[i];
+
+		if (column->field && column->field->answers)
+			add_answers(table, hist, column);
+		else if (has_column(table, hist, column))
+			table->columns[table->n_columns++] = *column;
+	}
 	if (hist)
 		widen(table, hist);
 	for (size_t i = 0; i < table->n_hists && !hist; i++)

@@ -170,7 +170,8 @@ static void mark_location(const struct locations *locations, struct cell_marks *
 		marks->locations[location] = true;
 }
 
-static const enum sample_fact location_facts[] = { FACT_LOCATION, FACT_FROM, FACT_TO, FACT_DATA_LOCATION };
+static const enum sample_fact location_facts[] = { FACT_LOCATION, FACT_FROM, FACT_TO, FACT_BLOCK_START,
+						   FACT_DATA_LOCATION };
 
 static void mark_cells(struct profile *profile, const struct cells *cells, struct cell_marks *marks)
 {

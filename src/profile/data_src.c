@@ -174,3 +174,68 @@ void mem_blocked_add(uint64_t data_src, struct str *out)
 	str_add(out, blocked & PERF_MEM_BLK_DATA ? " Data" : "");
 	str_add(out, blocked & PERF_MEM_BLK_ADDR ? " Addr" : "");
 }
+
+/* ---- one of a few answers ---- */
+
+struct answer_row {
+	const char *name;
+	unsigned value;
+	bool any; /* it is enough that one of the value's bits is set; else all of the field is compared */
+};
+static const struct answer_row op_answers[] = {
+	{ "Load", PERF_MEM_OP_LOAD, false },
+	{ "Store", PERF_MEM_OP_STORE, false },
+	{ "Ld+St", PERF_MEM_OP_LOAD | PERF_MEM_OP_STORE, false },
+	{ "Pfetch", PERF_MEM_OP_PFETCH, true },
+	{ "Exec", PERF_MEM_OP_EXEC, true },
+};
+static const struct answer_row cache_answers[] = {
+	{ "L1", PERF_MEM_LVLNUM_L1, false },      { "L2", PERF_MEM_LVLNUM_L2, false },
+	{ "L3", PERF_MEM_LVLNUM_L3, false },      { "L4", PERF_MEM_LVLNUM_L4, false },
+	{ "L1-buf", PERF_MEM_LVLNUM_LFB, false }, { "L2-buf", 5, false },
+};
+static const struct answer_row memory_answers[] = {
+	{ "RAM", PERF_MEM_LVLNUM_RAM, false }, { "MSC", 6, false }, { "Uncach", 8, false },
+	{ "CXL", 9, false },                   { "IO", 10, false }, { "PMEM", PERF_MEM_LVLNUM_PMEM, false },
+};
+static const struct answer_row snoop_answers[] = {
+	{ "Hit", PERF_MEM_SNOOP_HIT, false },
+	{ "HitM", PERF_MEM_SNOOP_HITM, false },
+	{ "Miss", PERF_MEM_SNOOP_MISS, false },
+};
+static const struct answer_row dtlb_answers[] = {
+	{ "L1-Hit", PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1, false },
+	{ "L2-Hit", PERF_MEM_TLB_HIT | PERF_MEM_TLB_L2, false },
+	{ "L?-Hit", PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2, false },
+	{ "Miss", PERF_MEM_TLB_MISS, true },
+};
+
+#define RESPECT(respect, field, rows) [MEM_RESPECT_##respect] = { field, rows, ARRAY_SIZE(rows) }
+static const struct {
+	enum mem_field field;
+	const struct answer_row *rows; /* the first one that fits; else it is another answer */
+	unsigned n;
+} respects[MEM_RESPECTS] = {
+	RESPECT(OP, MEM_OP, op_answers),          RESPECT(CACHE, MEM_LVLNUM, cache_answers),
+	RESPECT(MEMORY, MEM_LVLNUM, memory_answers), RESPECT(SNOOP, MEM_SNOOP, snoop_answers),
+	RESPECT(DTLB, MEM_TLB, dtlb_answers),
+};
+#undef RESPECT
+
+const char *mem_answer_name(enum mem_respect respect, unsigned answer)
+{
+	if (answer < respects[respect].n)
+		return respects[respect].rows[answer].name;
+	return answer == respects[respect].n ? "Other" : NULL;
+}
+
+unsigned mem_answer(enum mem_respect respect, uint64_t data_src)
+{
+	const struct answer_row *rows = respects[respect].rows;
+	const unsigned part = mem_part(data_src, respects[respect].field);
+	unsigned i = 0;
+
+	while (i < respects[respect].n && !(rows[i].any ? part & rows[i].value : part == rows[i].value))
+		i++;
+	return i;
+}

@@ -505,6 +505,16 @@ static void add_to(struct collect *collect, struct profile_event *event, const s
 /* A branch's flag word: bits 4 to 19 are the cycles since the last one. */
 enum { BRANCH_CYCLES_SHIFT = 4, BRANCH_CYCLES_MASK = 0xffff };
 
+/* The code that branch i ended began where the branch before it went to, if all branches were recorded. */
+static uint64_t block_start(struct session *session, const struct replay_sample *sample, uint64_t i)
+{
+	const struct sample *s = sample->sample;
+
+	if (i + 1 >= s->n_branches || !(sample->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_ANY))
+		return LOCATION_NONE;
+	return session_address_location(session, sample, s->branches[i + 1].to);
+}
+
 /* One cell per branch, each worth one. */
 static void add_branches(struct collect *collect, struct profile_event *event,
 			 const struct replay_sample *sample, bool taken)
@@ -525,6 +535,8 @@ static void add_branches(struct collect *collect, struct profile_event *event,
 			branch->flags & ~((uint64_t)BRANCH_CYCLES_MASK << BRANCH_CYCLES_SHIFT);
 		facts[FACT_BRANCH_CYCLES] = cycles;
 		facts[FACT_WEIGHT] = values.weight;
+		if (cells_have(&event->cells, FACT_BLOCK_START))
+			facts[FACT_BLOCK_START] = block_start(session, sample, i);
 		if (collect->count_locations && taken)
 			session->locations->v[facts[FACT_TO]].n_samples++;
 		add_to(collect, event, sample, taken, &values);

@@ -276,6 +276,19 @@ void mem_snoop_add(uint64_t data_src, struct str *out);
 void mem_tlb_add(uint64_t data_src, struct str *out);
 void mem_lock_add(uint64_t data_src, struct str *out);
 void mem_blocked_add(uint64_t data_src, struct str *out);
+/* Answers that a data source gives in one respect: perf's columns op, cache, memory, snoop and dtlb. */
+enum mem_respect {
+	MEM_RESPECT_OP,
+	MEM_RESPECT_CACHE,
+	MEM_RESPECT_MEMORY,
+	MEM_RESPECT_SNOOP,
+	MEM_RESPECT_DTLB,
+	MEM_RESPECTS
+};
+enum { MEM_ANSWERS_MAX = 7 };
+/* The name of an answer, the last one is "Other"; NULL: there are no more. */
+const char *mem_answer_name(enum mem_respect respect, unsigned answer);
+unsigned mem_answer(enum mem_respect respect, uint64_t data_src);
 
 /*
  * --time, --cpu, --switch-on, hidden modes and hidden idleness leave samples out as if they were not in the recording;

@@ -12,8 +12,9 @@
 
 /* Facts that are numbers of something: their ids are themselves. All others are interned. */
 static const uint64_t numbers = 1ULL << FACT_COMM | 1ULL << FACT_LOCATION | 1ULL << FACT_STACK | 1ULL << FACT_FROM |
-				1ULL << FACT_TO | 1ULL << FACT_DATA_LOCATION | 1ULL << FACT_TRACE | 1ULL << FACT_MISC |
-				1ULL << FACT_BUCKET | 1ULL << FACT_STATE | 1ULL << FACT_PARALLELISM;
+				1ULL << FACT_TO | 1ULL << FACT_BLOCK_START | 1ULL << FACT_DATA_LOCATION |
+				1ULL << FACT_TRACE | 1ULL << FACT_MISC | 1ULL << FACT_BUCKET | 1ULL << FACT_STATE |
+				1ULL << FACT_PARALLELISM;
 
 void cells_init(struct cells *cells, uint64_t facts)
 {

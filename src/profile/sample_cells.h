@@ -21,6 +21,7 @@ enum sample_fact {
 	FACT_TO,
 	FACT_BRANCH_FLAGS,
 	FACT_BRANCH_CYCLES, /* branch view: one cell an entry */
+	FACT_BLOCK_START, /* likewise: where the branch before it went to; LOCATION_NONE: not known */
 	FACT_DATA_LOCATION,
 	FACT_DATA_ADDR,
 	FACT_DATA_SRC,

@@ -100,8 +100,12 @@ void act_fields(struct screen *screen)
 	for (size_t i = 0; i < table->n_columns; i++) {
 		const struct column *column = &table->columns[i];
 
+		if (i && column->title && column->title == column[-1].title)
+			continue;
 		str_addf(&names, "%s%s", i ? "," : "",
-			 column->kind == COLUMN_NUMBER ? column->field->name : column->key->name);
+			 column->title		       ? column->title->name :
+			 column->kind == COLUMN_NUMBER ? column->field->name :
+							 column->key->name);
 	}
 	prompt_open(screen, "Columns", names.s, NULL, fields_done);
 	str_release(&names);

@@ -66,6 +66,7 @@ struct screen_options {
 	const char *title; /* "perf.data", "top": in the status line; borrowed */
 	bool color;
 	struct annotate_options code_options; /* of code that is gone to */
+	enum annotate_percent code_percent; /* what its percentages are of at first */
 	const struct screen_code *code; /* shown when all was read; NULL: it begins with the rows */
 	const char *dots; /* what stands for a left out part of a name; UTF-8 where the terminal has it */
 };

@@ -440,6 +440,7 @@ static void begin_look(struct screen *screen)
 		code->look = wanted->look;
 	} else {
 		code->options = screen->options->code_options;
+		code->look.percent = screen->options->code_percent;
 	}
 	code->look.arrows = (unsigned char)screen->options->dots[0] >= 0x80;
 	code->used = true;

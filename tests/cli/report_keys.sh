@@ -219,6 +219,19 @@ test_branches()
 	fails_with 129 'no branches; record them with -b' "$PSTAT" report -i "$golden/plain.data" -b
 }
 
+# perf report --total-cycles has the same cycles; see DIFFERENCES for what it leaves out.
+test_blocks()
+{
+	fails_with 129 'no branches; record them with -b' "$PSTAT" report -i "$golden/plain.data" --total-cycles
+	fails_with 129 'no-branch-stack leaves out' "$PSTAT" report -i "$golden/code_blocks.data" --total-cycles -b \
+		--no-branch-stack
+	fails_with 129 'two formats' "$PSTAT" report -i "$golden/code_blocks.data" --total-cycles -j
+	run "$PSTAT" report -i "$golden/branch_call_stack.data" -b --total-cycles
+	fails_with 129 'no branches' "$PSTAT" report -i "$golden/branch_call_stack.data" --total-cycles
+	run "$PSTAT" report -q -i "$golden/code_blocks.data" "${names[@]}" --total-cycles -t ' ' --dsos '[kernel.kallsyms]'
+	has "of some code alone" '^100.00% 60.0K 100.00% 60.0K' "$out"
+}
+
 # Seven accesses; a row is worth their weights, at least one each: 1340 in all.
 test_memory()
 {
@@ -260,6 +273,32 @@ test_memory()
 		"$PSTAT" report -i "$golden/mem_samples.data" -s mem
 }
 
+# Columns of what occurs: of 340, the sum of the weights 10 to 23 of leaf, and 54 and 55 of spin.
+test_answers()
+{
+	keyed mem_answers --mem-mode -F op,sym <<-'END'
+	9.4%  10.0%   4.7%  15.6%  11.2%  17.1%|[.] leaf
+	0.0%   0.0%  15.9%  16.2%   0.0%   0.0%|[.] spin
+	END
+	keyed mem_answers --mem-mode -F cache,sym -S leaf <<-'END'
+	3.2%   3.5%   3.8%   4.1%   6.5%   4.4%  42.4%|[.] leaf
+	END
+	# Answers of samples that filters leave out have no column.
+	keyed mem_answers --mem-mode -F memory,sym -S spin <<-'END'
+	15.9%  16.2%|[.] spin
+	END
+	keyed mem_samples --mem-mode -F sample,snoop,sym -s sym --percent-limit 0.1 <<-'END'
+	4|29.9%  67.2%   2.8%|[.] leaf
+	2|0.0%   0.0%   0.1%|[.] spin
+	END
+	keyed mem_samples --mem-mode -F dtlb -s sym --percent-limit 0.1 <<-'END'
+	2.2%   0.5%  29.9%  67.2%|[.] leaf
+	0.0%   0.0%   0.0%   0.1%|[.] spin
+	END
+	fails_with 129 "'op' is only available for memory samples, with --mem-mode" \
+		"$PSTAT" report -i "$golden/mem_answers.data" -F op
+}
+
 # Children map the same ten pages, each for itself: perf, too, tells their lines apart. Their stacks' lines may be the
 # first of a page as well, by chance: these are not touched in this function.
 test_private_lines()
@@ -289,6 +328,16 @@ test_weights()
 	25.00%|5|5
 	25.00%|4|4
 	25.00%|3|3
+	END
+	# Means of 14 and of 2 samples; the greater sum is first.
+	keyed mem_answers -F weight1,weight2,weight3,sym <<-'END'
+	16.5|206.5|6.5|[.] leaf
+	54.5|214.5|14.5|[.] spin
+	END
+	same "the greater sum is first" "16.5 54.5" "$(rows "$golden/mem_answers.data" "${names[@]}" -F weight1,sym |
+		cut -d '|' -f 1 | paste -sd ' ')"
+	keyed weight_struct -s simd <<-'END'
+	100.00%|
 	END
 	# Of PowerPC: left out elsewhere, as perf does; the words are known all the same.
 	keyed weight_struct -s comm,local_p_stage_cyc,p_stage_cyc <<-'END'

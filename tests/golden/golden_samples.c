@@ -47,6 +47,31 @@ static void branch_stack(struct golden *g)
 	add_branches(g, app(MAIN), NULL, 0);
 }
 
+/* Cycles between branches: a block entered in two places, unknown starts, the kernel, a branch without cycles. */
+static void code_blocks(struct golden *g)
+{
+	const struct sample_branch in_app[] = {
+		{ app(SPIN) + 16, app(SPIN) + 4, PREDICTED | CYCLES(10) | KIND(KIND_COND) },
+		{ app(SPIN) + 16, app(SPIN), PREDICTED | CYCLES(12) | KIND(KIND_COND) },
+		{ app(LEAF) + 8, app(SPIN) + 4, PREDICTED | CYCLES(2500) | KIND(KIND_CALL) },
+		{ app(MIDDLE) + 4, app(INNER), PREDICTED | CYCLES(7) | KIND(KIND_CALL) },
+	};
+	const struct sample_branch by_kernel[] = {
+		{ kernel(VFS_READ) + 16, app(LEAF), PREDICTED | CYCLES(60000) },
+		{ app(SPIN) + 16, kernel(VFS_READ), PREDICTED | CYCLES(30) },
+		{ app(MAIN), app(SPIN), PREDICTED | KIND(KIND_CALL) },
+	};
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_BRANCH_STACK);
+
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	golden_event(g, &attr, "branches");
+	info_set(&g->info, FEATURE_BRANCH_STACK);
+	golden_start_app(g);
+	for (unsigned i = 0; i < 3; i++)
+		add_branches(g, app(SPIN), in_app, ARRAY_SIZE(in_app));
+	add_branches(g, app(LEAF), by_kernel, ARRAY_SIZE(by_kernel));
+}
+
 /* Call stacks by the branch unit: the user part of the chain is the branches' sources. */
 static void branch_call_stack(struct golden *g)
 {
@@ -122,6 +147,38 @@ static void mem_samples(struct golden *g)
 		body.sample.data_page_size = rows[i].page;
 		body.sample.code_page_size = 4096;
 		body.sample.period = 100 * (i + 1);
+		golden_add(g, &body);
+	}
+}
+
+/* A sample for each number of a level; operations, snoops and translations differ: answers of op, cache, ... */
+static void mem_answers(struct golden *g)
+{
+	static const uint64_t ops[] = { 0, PERF_MEM_OP_NA, PERF_MEM_OP_LOAD, PERF_MEM_OP_STORE, PERF_MEM_OP_PFETCH,
+					PERF_MEM_OP_EXEC, PERF_MEM_OP_LOAD | PERF_MEM_OP_STORE,
+					PERF_MEM_OP_LOAD | PERF_MEM_OP_PFETCH },
+			      snoops[] = { 0, PERF_MEM_SNOOP_NA, PERF_MEM_SNOOP_NONE, PERF_MEM_SNOOP_HIT,
+					   PERF_MEM_SNOOP_MISS, PERF_MEM_SNOOP_HITM,
+					   PERF_MEM_SNOOP_HIT | PERF_MEM_SNOOP_MISS },
+			      tlbs[] = { 0, PERF_MEM_TLB_NA, PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1,
+					 PERF_MEM_TLB_HIT | PERF_MEM_TLB_L2,
+					 PERF_MEM_TLB_HIT | PERF_MEM_TLB_L1 | PERF_MEM_TLB_L2,
+					 PERF_MEM_TLB_MISS | PERF_MEM_TLB_L2, PERF_MEM_TLB_HIT | PERF_MEM_TLB_WK,
+					 PERF_MEM_TLB_MISS, PERF_MEM_TLB_L1 };
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_DATA_SRC | DATA_SAMPLE_WEIGHT_STRUCT);
+
+	golden_event(g, &attr, "cpu/mem-loads,ldlat=30/P");
+	golden_start_app(g);
+	for (unsigned level = 0; level < 16; level++) {
+		/* The few of spin weigh more each, the many of leaf more together. */
+		struct record_body body = golden_sample(app(level < 14 ? LEAF : SPIN));
+
+		body.sample.weight = (level < 14 ? 10 + level : 40 + level) | (uint64_t)(200 + level) << 32 |
+				     (uint64_t)level << 48;
+		body.sample.data_src = (uint64_t)level << PERF_MEM_LVLNUM_SHIFT |
+				       ops[level % ARRAY_SIZE(ops)] << PERF_MEM_OP_SHIFT |
+				       snoops[level % ARRAY_SIZE(snoops)] << PERF_MEM_SNOOP_SHIFT |
+				       tlbs[level % ARRAY_SIZE(tlbs)] << PERF_MEM_TLB_SHIFT;
 		golden_add(g, &body);
 	}
 }
@@ -330,8 +387,10 @@ const struct golden_recording golden_samples[] = {
 	{ "cut_stacks.data", cut_stacks, NULL },
 	{ "auxtrace.data", auxtrace, NULL },
 	{ "branch_stack.data", branch_stack, NULL },
+	{ "code_blocks.data", code_blocks, NULL },
 	{ "branch_call_stack.data", branch_call_stack, NULL },
 	{ "mem_samples.data", mem_samples, NULL },
+	{ "mem_answers.data", mem_answers, NULL },
 	{ "weight_struct.data", weight_struct, NULL },
 	{ "group_read.data", group_read, NULL },
 	{ "deep_chain.data", deep_chain, NULL },

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * code_blocks: a branch stack says how many cycles went by between two branches. Those of a branch count for the code
+ * that ended with it, and that began where the branch before it went to:
+ *
+ *	before: 0x10 -> 0x80        now: 0x9c -> 0x20, 12 cycles        block: 0x80 ... 0x9c, 12 cycles
+ *
+ * Code is a block of one function, known by its last instruction. Where it was entered in several places the block is
+ * the longest one, as in perf: cycles of shorter runs are in it. The start is not known of the oldest branch of a
+ * stack, where the branch before went to another function, and where not all branches were recorded.
+ */
+#include "hist/keys_internal.h"
+
+#include <stdlib.h>
+
+/* The function's block that ends there; a new one has no start. */
+static struct code_block *find_block(struct code_blocks *blocks, struct row_set *ends, const struct symbol *symbol,
+				     uint32_t location, uint64_t offset)
+{
+	const uint64_t end[] = { (uintptr_t)symbol, offset };
+	const uint32_t i = row_set_intern(ends, end);
+
+	if (i == blocks->n) {
+		VEC_GROW(blocks->v, blocks->n, blocks->cap);
+		blocks->v[blocks->n++] = (struct code_block){
+			.symbol = symbol, .start = LOCATION_NONE, .end = location, .end_offset = offset,
+		};
+	}
+	return &blocks->v[i];
+}
+
+static void lengthen(struct table *table, struct code_block *block, uint32_t start)
+{
+	uint64_t offset;
+
+	if (start == LOCATION_NONE || location_symbol(table->session, start) != block->symbol)
+		return;
+	offset = table_location_row(table, start)->addr - block->symbol->start;
+	if (offset > block->end_offset || (block->start != LOCATION_NONE && offset >= block->start_offset))
+		return;
+	block->start = start;
+	block->start_offset = offset;
+}
+
+static void add_branches(struct table *table, struct code_blocks *blocks, struct row_set *ends,
+			 const struct cells *cells, size_t cell, uint32_t from)
+{
+	const uint64_t n = cells->values[cell].n_samples, cycles = n * cell_fact(cells, cell, FACT_BRANCH_CYCLES);
+	const struct symbol *symbol = location_symbol(table->session, from);
+	struct code_block *block;
+
+	blocks->cycles += cycles;
+	if (!cycles || !symbol)
+		return;
+	block = find_block(blocks, ends, symbol, from, table_location_row(table, from)->addr - symbol->start);
+	lengthen(table, block, (uint32_t)cell_fact(cells, cell, FACT_BLOCK_START));
+	block->n += n;
+	block->cycles += cycles;
+}
+
+static int compare_blocks(const void *pa, const void *pb)
+{
+	const struct code_block *a = pa, *b = pb;
+	int order = (a->cycles < b->cycles) - (a->cycles > b->cycles);
+
+	order = order ? order : strcmp(a->symbol->name, b->symbol->name);
+	order = order ? order : strcmp(a->symbol->dso->path, b->symbol->dso->path);
+	return order ? order : (a->end_offset > b->end_offset) - (a->end_offset < b->end_offset);
+}
+
+struct code_blocks *code_blocks_new(struct table *table, const struct hist *hist)
+{
+	struct code_blocks *blocks = xcalloc(1, sizeof(*blocks));
+	const struct cells *cells = hist->cells[0];
+	struct row_set ends;
+
+	row_set_init(&ends, 2);
+	for (size_t i = 0; i < cells->n; i++) {
+		const uint32_t from = (uint32_t)cell_fact(cells, i, FACT_FROM);
+
+		if (table_takes_cell_at(table, cells, i, from))
+			add_branches(table, blocks, &ends, cells, i, from);
+	}
+	row_set_release(&ends);
+	for (size_t i = 0; i < blocks->n; i++)
+		blocks->means += blocks->v[i].cycles / blocks->v[i].n;
+	if (blocks->n)
+		qsort(blocks->v, blocks->n, sizeof(*blocks->v), compare_blocks);
+	return blocks;
+}
+
+void code_blocks_free(struct code_blocks *blocks)
+{
+	free(blocks->v);
+	free(blocks);
+}
+
+void code_block_add_range(struct table *table, const struct code_block *block, struct str *out)
+{
+	str_addc(out, '[');
+	if (block->start == LOCATION_NONE)
+		str_addc(out, '?');
+	else
+		text_name(table, table_location_line(table, block->start), out);
+	str_add(out, " -> ");
+	text_name(table, table_location_line(table, block->end), out);
+	str_addc(out, ']');
+}
