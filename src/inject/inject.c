@@ -54,6 +54,8 @@ static int take_sample(void *context, struct replay *replay, const struct replay
 	rc = inject_ids_put(inject->ids, err);
 	if (!rc && inject->jit && sample->sample->has & PERF_SAMPLE_TIME)
 		rc = inject_jit_until(inject->jit, sample->sample->time_ns, err);
+	if (!rc && inject->maps)
+		rc = inject_maps_sample(inject->maps, sample, err);
 	if (!rc && inject->waits)
 		rc = inject_waits_sample(inject->waits, sample, err);
 	if (!rc && inject->chains)
@@ -107,6 +109,8 @@ static int take_map(struct inject *inject, struct thread *thread, const struct r
 
 	if (rc)
 		return rc < 0 ? rc : 0;
+	if (inject->maps && inject_maps_take(inject->maps, thread, body))
+		return 0;
 	if ((options->all_build_ids || options->map_build_ids) && (thread || (!user && replay->n_threads)))
 		dso = mapped(replay, thread, body);
 	if (dso && options->all_build_ids)
@@ -135,6 +139,8 @@ static int take_other(void *context, struct replay *replay, const struct record 
 		return rc;
 	if (record->type == RECORD_MMAP || record->type == RECORD_MMAP2)
 		return take_map(inject, thread, record, body, err);
+	if (inject->maps && thread && record->type == RECORD_COMM && body->misc & MISC_COMM_EXEC)
+		inject_maps_exec(inject->maps, thread);
 	return inject_put_bytes(inject, record->bytes, record->size, err);
 }
 
@@ -197,6 +203,8 @@ static int begin(struct inject *inject, struct str *err)
 		rc = inject_waits_new(&inject->waits, inject, err);
 	if (!rc && options->jit)
 		inject->jit = inject_jit_new(inject);
+	if (options->used_maps)
+		inject->maps = inject_maps_new(inject);
 	if (!rc && options->chains)
 		rc = inject_chains_new(&inject->chains, inject, err);
 	if (!rc && !inject->chains)
@@ -256,6 +264,7 @@ int inject_run(struct reader *reader, const struct inject_options *options, stru
 	inject_ids_note(inject.ids, &result->notes);
 	writer_close(&inject.writer);
 	inject_chains_free(inject.chains);
+	inject_maps_free(inject.maps);
 	inject_jit_free(inject.jit);
 	inject_waits_free(inject.waits);
 	inject_ids_free(inject.ids);

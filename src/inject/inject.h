@@ -19,6 +19,7 @@ struct inject_options {
 	bool build_ids; /* of what samples are in */
 	bool all_build_ids; /* of all that was mapped */
 	bool map_build_ids; /* the same in the records of the mappings, in place of device and inode */
+	bool used_maps; /* mappings of files without samples are left out; those that stay get build-ids likewise */
 	const char *known_build_ids; /* "BUILDID PATH[,BUILDID PATH...]", before what files say; NULL: none */
 	bool waits; /* sched_stat_* and the sched_switch before it become one sample */
 	bool jit; /* code in dumps of run-time compilers becomes ELF files beside them, and mappings of these */

@@ -16,6 +16,7 @@ struct inject {
 	struct inject_waits *waits; /* NULL: not wanted */
 	struct inject_chains *chains; /* likewise */
 	struct inject_jit *jit; /* likewise */
+	struct inject_maps *maps; /* likewise */
 	uint64_t delivered; /* samples, as replay counts those that it was fed */
 };
 
@@ -38,6 +39,17 @@ bool inject_ids_map(struct inject_ids *ids, struct record_body *body, struct dso
 int inject_ids_put(struct inject_ids *ids, struct str *err);
 /* Notes about files whose build-id could not be had. */
 void inject_ids_note(const struct inject_ids *ids, struct note_list *notes);
+
+/* ---- inject_maps.c: mappings that no sample is in are left out ---- */
+
+struct inject_maps *inject_maps_new(struct inject *inject);
+void inject_maps_free(struct inject_maps *maps); /* NULL is nothing */
+/* True: the mapping's record is not to be written, for now; false: it stays. */
+bool inject_maps_take(struct inject_maps *maps, const struct thread *thread, const struct record_body *body);
+/* The thread's process executes another program. */
+void inject_maps_exec(struct inject_maps *maps, const struct thread *thread);
+/* Writes the mappings of the sample's addresses. 0, or a negative errno with a sentence. */
+int inject_maps_sample(struct inject_maps *maps, const struct replay_sample *sample, struct str *err);
 
 /* ---- inject_waits.c ---- */
 

@@ -75,6 +75,40 @@ test_build_ids()
 	has_not "none is made up" 'program$' "$(ids replaced)"
 }
 
+# Three programs, one after the other and one in the other; each process has mappings that nothing runs in.
+test_mappings()
+{
+	need_paranoid 2
+	"$PSTAT" record -q -g -e cpu-clock:u -F 2000 -o in -- sh -c \
+		"'$WORK/callers' known 20; '$WORK/exact' execs:2 forks:2 spins:10; exec '$WORK/callers' known 20" >/dev/null 2>&1
+	rewritten maps -B
+	same "the same samples" "$(samples in)" "$(samples maps.file)"
+	same "through pipes, too" "$(samples in)" "$(samples maps.pipe)"
+	"$PSTAT" script -i maps.file --show-mmap-events -F pid,ip,dso,event >kept
+	# A mapping stands right before a sample that is in it: of its address, or of a frame below.
+	same "each is of a sample's file" "" "$(awk '
+		/PERF_RECORD_MMAP/ && /callers/ { wanted = 1; next }
+		/^\t/ && /callers/ { wanted = 0 }
+		/^$/ && wanted { print "no sample is in it" }' kept)"
+	has "with its build-id" "MMAP2.*<[0-9a-f]{40}>.*/callers$" "$(cat kept)"
+	"$PSTAT" inject -B -i maps.file -o again
+	same "again it is the same" "$(samples in)" "$(samples again)"
+	same "nothing more is left out" "$(grep -c MMAP kept)" \
+		"$("$PSTAT" script -i again --show-mmap-events -F pid,ip,dso,event | grep -c MMAP)"
+	# No sample of the first is in the library; a branch of the second is.
+	for golden in weight_struct:1 branch_stack:2; do
+		"$PSTAT" inject -B -i "$ROOT/tests/golden/${golden%:*}.data" -o golden
+		same "mappings of $golden" "${golden#*:}" "$("$PSTAT" script --show-mmap-events -i golden 2>/dev/null |
+			grep -c 'MMAP.*/opt/golden')"
+	done
+	"$PSTAT" record -q --call-graph dwarf,raw -e cpu-clock:u -F 1000 -o in "$WORK/callers" known 20 >/dev/null 2>&1
+	rewritten stacks -B
+	same "what stacks are unwound to is there" "$(samples in)" "$(samples stacks.file)"
+	need_perf
+	same "perf reads it" "$(perf script -i in -G -F ip,sym 2>/dev/null)" \
+		"$(perf script -i stacks.file -G -F ip,sym 2>/dev/null)"
+}
+
 test_chains()
 {
 	need_paranoid 2
@@ -184,7 +218,6 @@ test_wrong()
 {
 	fails_with 125 '^pstat: x: No such file' "$PSTAT" inject -i x -o y
 	fails_with 125 'instruction traces' "$PSTAT" inject --itrace=i -i x -o y
-	fails_with 125 'no mapping is left out' "$PSTAT" inject -B -i x -o y
 	: >empty
 	fails_with 125 '^pstat: empty: ' "$PSTAT" inject -i empty -o y
 	check_not "nothing is written" [ -e y ]
