@@ -175,8 +175,70 @@ bool instruction_at_location(struct instructions *instructions, uint32_t locatio
 /* A line of source, printable; lives as long as instructions. NULL: no such file or line. */
 const char *instructions_source(struct instructions *instructions, const struct source_line *line);
 
-/* ---- disasm_capstone.c; disasm_capstone_none.c where it was left out ---- */
+/* ---- disasm_capstone.c: bytes of code -> one instruction after the other; disasm_capstone_none.c: left out ---- */
+
+/* Registers are called by the numbers that DWARF gives them on their machine; those of data alone have none here. */
+enum { CODE_REGISTERS = 32, NO_REGISTER = 255 };
+
+/* Memory that an instruction reads or writes by an operand; the stack that it pushes to, or pops from, is none. */
+struct data_access {
+	bool reads, writes; /* neither: it has no such operand */
+	bool segment; /* of x86: within %fs or %gs, as what each thread has of its own is */
+	bool placed; /* what is added to registers is an address as the file has it: relative to the code, or alone */
+	uint8_t base, index; /* NO_REGISTER: none */
+	uint8_t scale; /* that index is multiplied by */
+	uint8_t bytes; /* 0: not known */
+	int64_t offset; /* added to the registers; an address, if placed */
+};
+enum register_move {
+	MOVE_NONE, /* nothing that can be said of a register */
+	MOVE_LOAD, /* to = all of what the access reads */
+	MOVE_SUM, /* to = from + number; from NO_REGISTER: to = number, an address as the file has it */
+	MOVE_ELEMENT, /* to = from + number + a multiple of something: an element of an array, mostly */
+};
+/* An instruction's work on data, as far as types of data depend on it. */
+struct data_effect {
+	struct data_access access;
+	enum register_move move;
+	uint8_t to, from;
+	int64_t number;
+	uint32_t changed; /* bits: registers that hold something else after it, `to` among them */
+	bool stack; /* it pushes, pops, calls or returns, and has no other memory operand */
+};
+
+struct disasm_instruction { /* valid until the next one is asked for */
+	uint8_t n_bytes;
+	const char *name; /* "callq" */
+	const char *operands; /* "0x1139"; not printable as such: see annotation.c */
+	enum annotate_flow flow;
+	bool leaves; /* whatever the flags are, what follows is not executed next */
+	/*
+	 * The instruction names an address: jumps there, calls it or, relative to itself or to a page that one before
+	 * it has put into a register (adrp), reads there.
+	 */
+	bool has_target;
+	bool target_is_last_operand; /* it stands in the text, as its last operand */
+	uint64_t target;
+};
+struct disasm;
+
 /* Can code be disassembled? 0, -ENOSYS: left out of the build, or why the library can't be loaded. */
 int annotate_try(struct str *err);
+/* NULL with a clause: this build, this machine, or the library knows no such code. machine: EM_*. */
+struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why);
+void disasm_close(struct disasm *disasm); /* NULL is fine */
+/*
+ * The instruction at an address; false: the n bytes begin with none. To be called from one address to the next, for
+ * registers are remembered until the flow is left.
+ */
+bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t addr,
+		 struct disasm_instruction *instruction);
+/* Tells what the instruction that disasm_next came to does with data. The disassembler is one with `intel`. */
+void disasm_effect(const struct disasm *disasm, const struct disasm_instruction *instruction,
+		   struct data_effect *effect);
+/* How much is to be passed over where there is none: all of one that is not known, where its length can be told. */
+unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_t n);
+/* The registers that a call leaves as they were, as bits, and the one that it returns a value in; by machine. */
+uint32_t disasm_kept_by_calls(const struct disasm *disasm, uint8_t *returned);
 
 #endif

@@ -6,7 +6,6 @@
 #define PSTAT_ANNOTATE_INTERNAL_H
 
 #include "annotate/annotate.h"
-#include "annotate/disasm.h"
 #include "annotate/source_text.h"
 
 /* Owned by an annotation beside its arrays. */
@@ -24,6 +23,10 @@ struct annotation_private {
 struct session *annotate_session(const struct annotate *annotate);
 /* NULL: the query has not so many. */
 const struct data_event *annotate_event(const struct annotate *annotate, size_t event);
+
+/* ---- x86_vector.c ---- */
+/* The length of an instruction that begins with a vector prefix (of 64-bit code); 0: it is none, or cut. */
+unsigned x86_vector_length(const uint8_t *bytes, size_t n);
 
 /* ---- annotation.c ---- */
 /* Code is there, whose first byte is at start: its instructions, and the samples of each. */

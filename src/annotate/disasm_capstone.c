@@ -4,11 +4,11 @@
  * and a failure is remembered with its reason.
  *
  * It says of each instruction to which groups it belongs (jump, call, return) and what its operands are: from them
- * comes where it goes and what it reads. Everything else is its text.
+ * comes where it goes and what it does with data. Everything else is its text.
  *
  * Source: the headers of capstone 4.
  */
-#include "annotate/disasm.h"
+#include "annotate/annotate_internal.h"
 
 #include <capstone/capstone.h>
 #include <elf.h>
@@ -20,7 +20,8 @@
 #define LIBCAPSTONE "libcapstone.so." TEXT(CS_API_MAJOR)
 
 #define CAPSTONE_FUNCTIONS(FN)                                                                                         \
-	FN(cs_open) FN(cs_close) FN(cs_option) FN(cs_malloc) FN(cs_free) FN(cs_disasm_iter) FN(cs_insn_group)
+	FN(cs_open) FN(cs_close) FN(cs_option) FN(cs_malloc) FN(cs_free) FN(cs_disasm_iter) FN(cs_insn_group) \
+	FN(cs_regs_access)
 
 struct capstone {
 #define MEMBER(name) __typeof__(name) *name;
@@ -194,6 +195,196 @@ static bool arm64_jumps_always(const cs_insn *insn)
 	return insn->id == ARM64_INS_BR || (insn->id == ARM64_INS_B && insn->detail->arm64.cc <= ARM64_CC_INVALID);
 }
 
+/* ---- what instructions do with data ---- */
+
+/*
+ * The registers in DWARF's order, all of each first, then its lower half and smaller parts. Source: the psABI of
+ * x86-64, "DWARF Register Number Mapping".
+ */
+enum { X86_PARTS = 5 };
+static const uint8_t x86_registers[][X86_PARTS] = {
+	{ X86_REG_RAX, X86_REG_EAX, X86_REG_AX, X86_REG_AL, X86_REG_AH },
+	{ X86_REG_RDX, X86_REG_EDX, X86_REG_DX, X86_REG_DL, X86_REG_DH },
+	{ X86_REG_RCX, X86_REG_ECX, X86_REG_CX, X86_REG_CL, X86_REG_CH },
+	{ X86_REG_RBX, X86_REG_EBX, X86_REG_BX, X86_REG_BL, X86_REG_BH },
+	{ X86_REG_RSI, X86_REG_ESI, X86_REG_SI, X86_REG_SIL },
+	{ X86_REG_RDI, X86_REG_EDI, X86_REG_DI, X86_REG_DIL },
+	{ X86_REG_RBP, X86_REG_EBP, X86_REG_BP, X86_REG_BPL },
+	{ X86_REG_RSP, X86_REG_ESP, X86_REG_SP, X86_REG_SPL },
+	{ X86_REG_R8, X86_REG_R8D, X86_REG_R8W, X86_REG_R8B },
+	{ X86_REG_R9, X86_REG_R9D, X86_REG_R9W, X86_REG_R9B },
+	{ X86_REG_R10, X86_REG_R10D, X86_REG_R10W, X86_REG_R10B },
+	{ X86_REG_R11, X86_REG_R11D, X86_REG_R11W, X86_REG_R11B },
+	{ X86_REG_R12, X86_REG_R12D, X86_REG_R12W, X86_REG_R12B },
+	{ X86_REG_R13, X86_REG_R13D, X86_REG_R13W, X86_REG_R13B },
+	{ X86_REG_R14, X86_REG_R14D, X86_REG_R14W, X86_REG_R14B },
+	{ X86_REG_R15, X86_REG_R15D, X86_REG_R15W, X86_REG_R15B },
+};
+
+static uint8_t x86_number(unsigned reg)
+{
+	for (unsigned i = 0; reg != X86_REG_INVALID && i < ARRAY_SIZE(x86_registers); i++)
+		for (unsigned part = 0; part < X86_PARTS; part++)
+			if (reg == x86_registers[i][part])
+				return (uint8_t)i;
+	return NO_REGISTER;
+}
+
+static bool x86_is_whole(const cs_x86_op *operand)
+{
+	return operand->type == X86_OP_REG && x86_number(operand->reg) != NO_REGISTER && operand->size == 8;
+}
+
+/* The address that a memory operand stands for; what it is for is the caller's. */
+static void x86_address(const cs_insn *insn, const cs_x86_op *operand, struct data_access *out)
+{
+	bool relative = operand->mem.base == X86_REG_RIP;
+
+	*out = (struct data_access){
+		.segment = operand->mem.segment == X86_REG_FS || operand->mem.segment == X86_REG_GS,
+		.base = relative ? NO_REGISTER : x86_number(operand->mem.base),
+		.index = x86_number(operand->mem.index),
+		.scale = (uint8_t)operand->mem.scale,
+		.bytes = operand->size,
+		.offset = operand->mem.disp + (relative ? (int64_t)insn->address + insn->size : 0),
+	};
+	out->placed = out->base == NO_REGISTER && !out->segment;
+}
+
+static void x86_move(const cs_insn *insn, struct data_effect *effect)
+{
+	const cs_x86_op *to = &insn->detail->x86.operands[0], *from = to + 1;
+	struct data_access address;
+
+	if (insn->detail->x86.op_count != 2 || to->type != X86_OP_REG)
+		return;
+	effect->to = x86_number(to->reg);
+	if (effect->to == NO_REGISTER)
+		return;
+	if ((insn->id == X86_INS_MOV || insn->id == X86_INS_MOVABS) && from->type == X86_OP_IMM) {
+		effect->move = MOVE_SUM;
+		effect->number = from->imm;
+	} else if (to->size != 8) {
+		return;
+	} else if (insn->id == X86_INS_LEA) {
+		x86_address(insn, from, &address);
+		effect->move = address.index == NO_REGISTER ? MOVE_SUM : MOVE_ELEMENT;
+		effect->from = address.base;
+		effect->number = address.offset;
+	} else if (insn->id == X86_INS_MOV && from->type == X86_OP_MEM) {
+		effect->move = MOVE_LOAD;
+	} else if (insn->id == X86_INS_MOV && x86_is_whole(from)) {
+		effect->move = MOVE_SUM;
+		effect->from = x86_number(from->reg);
+	} else if (insn->id == X86_INS_ADD && x86_is_whole(from)) {
+		effect->move = MOVE_ELEMENT;
+		effect->from = effect->to;
+	} else if ((insn->id == X86_INS_ADD || insn->id == X86_INS_SUB) && from->type == X86_OP_IMM) {
+		effect->move = MOVE_SUM;
+		effect->from = effect->to;
+		effect->number = insn->id == X86_INS_ADD ? from->imm : -from->imm;
+	}
+}
+
+static bool x86_is_of_stack(const cs_insn *insn)
+{
+	switch (insn->id) {
+	case X86_INS_PUSH:
+	case X86_INS_POP:
+	case X86_INS_CALL:
+	case X86_INS_RET:
+	case X86_INS_LEAVE:
+	case X86_INS_ENTER:
+		return true;
+	}
+	return false;
+}
+
+static void x86_effect(const cs_insn *insn, const struct disasm_instruction *instruction, struct data_effect *effect)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	(void)instruction;
+	for (unsigned i = 0; i < x86->op_count && insn->id != X86_INS_LEA && insn->id != X86_INS_NOP; i++) {
+		const cs_x86_op *operand = &x86->operands[i];
+
+		if (operand->type != X86_OP_MEM)
+			continue;
+		x86_address(insn, operand, &effect->access);
+		effect->access.writes = operand->access & CS_AC_WRITE;
+		effect->access.reads = operand->access & CS_AC_READ || !effect->access.writes;
+		break;
+	}
+	effect->stack = x86_is_of_stack(insn) && !effect->access.reads && !effect->access.writes;
+	x86_move(insn, effect);
+}
+
+/* The number of x0 to x30 and sp. */
+static uint8_t arm64_dwarf_number(unsigned reg)
+{
+	unsigned number = reg == ARM64_REG_SP ? ARM64_REGISTERS : arm64_number(reg);
+
+	return number < ARM64_REGISTERS || reg == ARM64_REG_SP ? (uint8_t)number : NO_REGISTER;
+}
+
+static bool arm64_is_whole(const cs_arm64_op *operand)
+{
+	return operand->type == ARM64_OP_REG && arm64_dwarf_number(operand->reg) != NO_REGISTER &&
+	       !(operand->reg >= ARM64_REG_W0 && operand->reg <= ARM64_REG_W30);
+}
+
+static void arm64_move(const cs_insn *insn, const struct disasm_instruction *instruction, struct data_effect *effect)
+{
+	const cs_arm64 *arm64 = &insn->detail->arm64;
+	const cs_arm64_op *op = arm64->operands;
+	bool adds = insn->id == ARM64_INS_ADD;
+
+	if (arm64->op_count < 2 || !arm64_is_whole(&op[0]))
+		return;
+	effect->to = arm64_dwarf_number(op[0].reg);
+	if ((insn->id == ARM64_INS_LDR || insn->id == ARM64_INS_LDUR) && op[1].type == ARM64_OP_MEM) {
+		effect->move = MOVE_LOAD;
+	} else if (insn->id == ARM64_INS_MOV && arm64_is_whole(&op[1])) {
+		effect->move = MOVE_SUM;
+		effect->from = arm64_dwarf_number(op[1].reg);
+	} else if (instruction->has_target && (adds || insn->id == ARM64_INS_ADR)) {
+		effect->move = MOVE_SUM;
+		effect->number = (int64_t)instruction->target;
+	} else if ((adds || insn->id == ARM64_INS_SUB) && arm64->op_count == 3 && arm64_is_whole(&op[1])) {
+		effect->from = arm64_dwarf_number(op[1].reg);
+		effect->move = op[2].type == ARM64_OP_IMM ? MOVE_SUM : adds ? MOVE_ELEMENT : MOVE_NONE;
+		if (op[2].type == ARM64_OP_IMM)
+			effect->number = (adds ? op[2].imm : -op[2].imm) *
+					 (op[2].shift.type == ARM64_SFT_LSL ? 1LL << (op[2].shift.value & 15) : 1);
+	}
+}
+
+static void arm64_effect(const cs_insn *insn, const struct disasm_instruction *instruction, struct data_effect *effect)
+{
+	const cs_arm64 *arm64 = &insn->detail->arm64;
+
+	for (unsigned i = 0; i < arm64->op_count; i++) {
+		const cs_arm64_op *operand = &arm64->operands[i];
+
+		if (operand->type != ARM64_OP_MEM || !strncmp(insn->mnemonic, "prf", 3))
+			continue;
+		effect->access = (struct data_access){
+			.writes = !strncmp(insn->mnemonic, "st", 2),
+			.base = arm64_dwarf_number(operand->mem.base),
+			.index = arm64_dwarf_number(operand->mem.index),
+			.scale = 1,
+			.offset = operand->mem.disp,
+		};
+		effect->access.reads = !effect->access.writes;
+		if (!instruction->has_target)
+			continue;
+		effect->access.base = NO_REGISTER;
+		effect->access.placed = true;
+		effect->access.offset = (int64_t)instruction->target;
+	}
+	arm64_move(insn, instruction, effect);
+}
+
 /* To add a machine: a row, its function, and its syntaxes; a test in test_annotate.c. */
 static const struct disasm_machine {
 	uint16_t machine;
@@ -205,10 +396,17 @@ static const struct disasm_machine {
 	unsigned (*length)(const uint8_t *bytes, size_t n); /* of some that the library may not know; NULL: none */
 	bool (*calls)(const cs_insn *insn); /* what is a call without being in that group; NULL: nothing is */
 	bool (*jumps_always)(const cs_insn *insn); /* a jump that no flag and no register decides about */
+	/* Sets all but what has changed. NULL: what instructions do with data is not known. */
+	void (*effect)(const cs_insn *insn, const struct disasm_instruction *instruction, struct data_effect *effect);
+	uint8_t (*number)(unsigned reg); /* as DWARF has it */
+	uint32_t kept_by_calls; /* bits */
+	uint8_t returned;
 } machines[] = {
-	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, x86_vector_length, NULL, x86_jumps_always },
-	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL, x86_jumps_always },
-	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, NULL, arm64_calls, arm64_jumps_always },
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, x86_vector_length, NULL, x86_jumps_always,
+	  x86_effect, x86_number, 0xf0c8, 0 }, /* rbx, rbp, rsp, r12 to r15; rax */
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL, x86_jumps_always, NULL, NULL, 0, 0 },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, NULL, arm64_calls, arm64_jumps_always,
+	  arm64_effect, arm64_dwarf_number, 0xbff80000, 0 }, /* x19 to x29, sp; x0 */
 };
 
 struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why)
@@ -294,4 +492,34 @@ bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t
 	instruction->has_target = disasm->machine->target(
 		disasm, instruction->flow == FLOW_CALL || instruction->flow == FLOW_JUMP, instruction);
 	return true;
+}
+
+uint32_t disasm_kept_by_calls(const struct disasm *disasm, uint8_t *returned)
+{
+	*returned = disasm->machine->returned;
+	return disasm->machine->kept_by_calls;
+}
+
+void disasm_effect(const struct disasm *disasm, const struct disasm_instruction *instruction,
+		   struct data_effect *effect)
+{
+	const struct disasm_machine *machine = disasm->machine;
+	uint8_t n_read = 0, n_written = 0;
+	cs_regs read, written;
+
+	*effect = (struct data_effect){ .to = NO_REGISTER, .from = NO_REGISTER,
+					.access = { .base = NO_REGISTER, .index = NO_REGISTER } };
+	if (!machine->effect)
+		return;
+	machine->effect(disasm->insn, instruction, effect);
+	if (disasm->lib->cs_regs_access(disasm->handle, disasm->insn, read, &n_read, written, &n_written))
+		effect->changed = UINT32_MAX; /* not known: any may have */
+	for (uint8_t i = 0; i < n_written; i++) {
+		uint8_t number = machine->number(written[i]);
+
+		if (number != NO_REGISTER)
+			effect->changed |= 1U << number;
+	}
+	if (effect->move)
+		effect->changed |= 1U << effect->to;
 }

@@ -3,7 +3,7 @@
  * disasm_capstone_none: in place of disasm_capstone.c where the build leaves capstone out (make WITH_CAPSTONE=0).
  * No code can be shown.
  */
-#include "annotate/disasm.h"
+#include "annotate/annotate_internal.h"
 
 #include <errno.h>
 
@@ -30,6 +30,18 @@ bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t
 {
 	(void)disasm, (void)bytes, (void)n, (void)addr, (void)instruction;
 	return false;
+}
+
+void disasm_effect(const struct disasm *disasm, const struct disasm_instruction *instruction,
+		   struct data_effect *effect)
+{
+	(void)disasm, (void)instruction, (void)effect;
+}
+
+uint32_t disasm_kept_by_calls(const struct disasm *disasm, uint8_t *returned)
+{
+	(void)disasm, (void)returned;
+	return 0;
 }
 
 unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_t n)

@@ -10,7 +10,7 @@
  *
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, 2.3 and 2.7.
  */
-#include "annotate/disasm.h"
+#include "annotate/annotate_internal.h"
 
 /* Which table of opcodes; as prefixes number them. */
 enum { MAP_0F = 1, MAP_0F3A = 3, VZEROUPPER = 0x77 };

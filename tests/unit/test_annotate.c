@@ -93,6 +93,84 @@ static void instructions_say_where_they_go(void **state)
 		check_row(&code_rows[i]);
 }
 
+#define R UINT8_MAX
+static const struct effect_row {
+	uint16_t machine;
+	uint8_t n, bytes[11];
+	bool reads, writes;
+	uint8_t base, index;
+	int64_t offset;
+	enum register_move move;
+	uint8_t to, from;
+	int64_t number;
+	bool placed, segment, stack;
+} effect_rows[] = {
+	/* mov 8(%rdi),%rax; mov %rax,16(%rsp); add %edx,0x3c(%rdi); cmp 8(%rdi),%eax */
+	{ EM_X86_64, 4, { 0x48, 0x8b, 0x47, 0x08 }, true, false, 5, R, 8, MOVE_LOAD, 0, R, 0, 0, 0, 0 },
+	{ EM_X86_64, 5, { 0x48, 0x89, 0x44, 0x24, 0x10 }, false, true, 7, R, 16, MOVE_NONE, R, R, 0, 0, 0, 0 },
+	{ EM_X86_64, 3, { 0x01, 0x57, 0x3c }, true, true, 5, R, 0x3c, MOVE_NONE, R, R, 0, 0, 0, 0 },
+	{ EM_X86_64, 3, { 0x3b, 0x47, 0x08 }, true, false, 5, R, 8, MOVE_NONE, 0, R, 0, 0, 0, 0 },
+	/* mov 0x1000(%rip),%rax; mov %fs:0x28,%rax */
+	{ EM_X86_64, 7, { 0x48, 0x8b, 0x05, 0, 0x10 }, true, false, R, R, BASE + 0x1007, MOVE_LOAD, 0, R, 0, 1, 0, 0 },
+	{ EM_X86_64, 9, { 0x64, 0x48, 0x8b, 0x04, 0x25, 0x28 }, true, false, R, R, 0x28, MOVE_LOAD, 0, R, 0, 0, 1, 0 },
+	/* lea 8(%rdi),%rax; lea (%rdi,%rsi,8),%rax; mov %rdi,%rbx; mov $0x1000,%edi */
+	{ EM_X86_64, 4, { 0x48, 0x8d, 0x47, 0x08 }, false, false, R, R, 0, MOVE_SUM, 0, 5, 8, 0, 0, 0 },
+	{ EM_X86_64, 4, { 0x48, 0x8d, 0x04, 0xf7 }, false, false, R, R, 0, MOVE_ELEMENT, 0, 5, 0, 0, 0, 0 },
+	{ EM_X86_64, 3, { 0x48, 0x89, 0xfb }, false, false, R, R, 0, MOVE_SUM, 3, 5, 0, 0, 0, 0 },
+	{ EM_X86_64, 5, { 0xbf, 0x00, 0x10 }, false, false, R, R, 0, MOVE_SUM, 5, R, 0x1000, 0, 0, 0 },
+	/* add $8,%rdi; sub $8,%rdi; add %rsi,%rdi; push %rbp; nopw 0(%rax,%rax) */
+	{ EM_X86_64, 4, { 0x48, 0x83, 0xc7, 0x08 }, false, false, R, R, 0, MOVE_SUM, 5, 5, 8, 0, 0, 0 },
+	{ EM_X86_64, 4, { 0x48, 0x83, 0xef, 0x08 }, false, false, R, R, 0, MOVE_SUM, 5, 5, -8, 0, 0, 0 },
+	{ EM_X86_64, 3, { 0x48, 0x01, 0xf7 }, false, false, R, R, 0, MOVE_ELEMENT, 5, 5, 0, 0, 0, 0 },
+	{ EM_X86_64, 1, { 0x55 }, false, false, R, R, 0, MOVE_NONE, R, R, 0, 0, 0, 1 },
+	{ EM_X86_64, 6, { 0x66, 0x0f, 0x1f, 0x44 }, false, false, R, R, 0, MOVE_NONE, R, R, 0, 0, 0, 0 },
+	/* ldr x0,[x1,#8]; str x0,[sp,#16]; ldr x0,[x1,x2,lsl #3]; ldp x29,x30,[sp],#16 */
+	{ EM_AARCH64, 4, { 0x20, 0x04, 0x40, 0xf9 }, true, false, 1, R, 8, MOVE_LOAD, 0, R, 0, 0, 0, 0 },
+	{ EM_AARCH64, 4, { 0xe0, 0x0b, 0x00, 0xf9 }, false, true, 31, R, 16, MOVE_NONE, 0, R, 0, 0, 0, 0 },
+	{ EM_AARCH64, 4, { 0x20, 0x78, 0x62, 0xf8 }, true, false, 1, 2, 0, MOVE_LOAD, 0, R, 0, 0, 0, 0 },
+	{ EM_AARCH64, 4, { 0xfd, 0x7b, 0xc1, 0xa8 }, true, false, 31, R, 0, MOVE_NONE, 29, R, 0, 0, 0, 0 },
+	/* mov x19,x0; add x0,x1,#16; sub sp,sp,#32 */
+	{ EM_AARCH64, 4, { 0xf3, 0x03, 0x00, 0xaa }, false, false, R, R, 0, MOVE_SUM, 19, 0, 0, 0, 0, 0 },
+	{ EM_AARCH64, 4, { 0x20, 0x40, 0x00, 0x91 }, false, false, R, R, 0, MOVE_SUM, 0, 1, 16, 0, 0, 0 },
+	{ EM_AARCH64, 4, { 0xff, 0x83, 0x00, 0xd1 }, false, false, R, R, 0, MOVE_SUM, 31, 31, -32, 0, 0, 0 },
+};
+
+static void check_effect(const struct effect_row *row)
+{
+	struct str why = STR_INIT;
+	struct disasm *disasm = disasm_open(row->machine, true, &why);
+	struct disasm_instruction found = { 0 };
+	struct data_effect effect;
+	const struct data_access *access = &effect.access;
+	int i = (int)(row - effect_rows);
+
+	assert_non_null(disasm);
+	assert_true(disasm_next(disasm, row->bytes, row->n, BASE, &found));
+	disasm_effect(disasm, &found, &effect);
+	if (access->reads != row->reads || access->writes != row->writes || effect.stack != row->stack)
+		fail_msg("row %d (%s %s): reads or writes", i, found.name, found.operands);
+	if ((row->reads || row->writes) &&
+	    (access->base != row->base || access->index != row->index || access->offset != row->offset ||
+	     access->placed != row->placed || access->segment != row->segment))
+		fail_msg("row %d (%s %s): at %u, %u and %lld", i, found.name, found.operands, access->base,
+			 access->index, (long long)access->offset);
+	if (effect.move != row->move || (row->move && effect.to != row->to) ||
+	    (row->move > MOVE_LOAD && (effect.from != row->from || effect.number != row->number)))
+		fail_msg("row %d (%s %s): moves %d, to %u", i, found.name, found.operands, (int)effect.move, effect.to);
+	if (row->move && !(effect.changed >> row->to & 1))
+		fail_msg("row %d (%s %s): register %u has changed", i, found.name, found.operands, row->to);
+	disasm_close(disasm);
+	str_release(&why);
+}
+
+static void instructions_say_what_they_do_with_data(void **state)
+{
+	(void)state;
+	need_capstone();
+	for (size_t i = 0; i < ARRAY_SIZE(effect_rows); i++)
+		check_effect(&effect_rows[i]);
+}
+
 /* What is none is passed over as far as its length can be told, and never beyond the end. */
 static void what_is_no_instruction_has_a_length(void **state)
 {
@@ -607,6 +685,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instructions_say_where_they_go),
+		cmocka_unit_test(instructions_say_what_they_do_with_data),
 		cmocka_unit_test(what_is_no_instruction_has_a_length),
 		cmocka_unit_test(other_machines_are_refused_with_a_reason),
 		cmocka_unit_test(samples_belong_to_the_instruction_around_them),
