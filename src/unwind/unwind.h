@@ -159,4 +159,13 @@ bool unwind_in_link(struct unwind *unwind, const struct address_space *space, ui
 /* A value of that register as the address that it stands for: without a signature. */
 uint64_t unwind_strip(const struct unwind *unwind, const struct address_space *space, uint64_t link);
 
+/* ---- unwind_cfa.c: where the frames of a file's functions are ---- */
+
+struct unwind_cfas;
+/* NULL: the file is of a machine that is not known here. It has to stay open. */
+struct unwind_cfas *unwind_cfas_new(struct elf_file *file);
+void unwind_cfas_free(struct unwind_cfas *cfas); /* NULL is fine */
+/* The CFA at an address as linked is a register, by DWARF's number, plus an offset; false: that is not known. */
+bool unwind_cfa_at(const struct unwind_cfas *cfas, uint64_t vaddr, uint8_t *reg, int64_t *offset);
+
 #endif

@@ -99,6 +99,14 @@ const struct unwind_arch *unwind_arch_find(const char *name)
 	return NULL;
 }
 
+const struct unwind_arch *unwind_arch_of(uint16_t machine)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(archs); i++)
+		if (archs[i].machine == machine)
+			return &archs[i];
+	return NULL;
+}
+
 bool unwind_regs_take(const struct unwind_arch *arch, const struct unwind_input *input,
 		      struct unwind_regs *regs)
 {

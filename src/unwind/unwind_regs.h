@@ -46,6 +46,8 @@ struct unwind_arch {
 
 /* The row of an architecture, or NULL. */
 const struct unwind_arch *unwind_arch_find(const char *name);
+/* The same by the machine of its ELF files, EM_*. */
+const struct unwind_arch *unwind_arch_of(uint16_t machine);
 
 static inline bool unwind_regs_get(const struct unwind_regs *regs, uint64_t number, uint64_t *value)
 {
