@@ -152,6 +152,12 @@ static bool is_lines(const char *section)
 	return dwarf_section_is(section, "debug_line");
 }
 
+/* Likewise of variables. */
+static bool is_locations(const char *section)
+{
+	return dwarf_section_is(section, "debug_loc") || dwarf_section_is(section, "debug_loclists");
+}
+
 /* The view of a file for libdw; the file itself stays held until begin() has read what is used. */
 static int open_view(struct elf_file *elf, struct elf_file *view, struct str *err)
 {
@@ -184,6 +190,8 @@ static const struct {
 	{ "debug_addr", offsetof(struct dwarf_sections, addr) },
 	{ "debug_ranges", offsetof(struct dwarf_sections, ranges) },
 	{ "debug_rnglists", offsetof(struct dwarf_sections, rnglists) },
+	{ "debug_loc", offsetof(struct dwarf_sections, loc) },
+	{ "debug_loclists", offsetof(struct dwarf_sections, loclists) },
 };
 
 static struct dwarf_cursor *kept_cursor(struct dwarf_sections *sections, size_t i)
@@ -238,29 +246,55 @@ void dwarf_elf_split_used(struct dwarf_file *file, const struct dwarf_sections *
 						   cursor_left(&sections->rnglists));
 }
 
-const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file)
+/*
+ * The sections of a view that is opened now, of the file as it was; false: it is not there any more, or not to be read.
+ * A module's were linked when it was opened.
+ */
+static bool open_later(struct dwarf_file *file, struct elf_file *view, bool (*wanted)(const char *section),
+		       struct dwarf_sections *sections)
 {
 	const struct stat *then = &file->view.stat;
 	struct str ignored = STR_INIT;
-	struct dwarf_sections sections;
 	struct elf_file *elf;
+	bool opened = false;
 
-	if (file->lines_tried || file->view.relocatable)
-		return &file->sections.line;
-	file->lines_tried = true;
-	if (!elf_files_open(file->elf_files, file->path, &elf, &ignored)) {
+	if (!file->view.relocatable && !elf_files_open(file->elf_files, file->path, &elf, &ignored)) {
 		bool same = elf->stat.st_ino == then->st_ino && elf->stat.st_dev == then->st_dev &&
 			    elf->stat.st_size == then->st_size && elf->stat.st_mtime == then->st_mtime;
 
-		if (same && !elf_view_open(&file->line_view, elf, is_lines, &ignored)) {
-			dwarf_elf_find_sections(&file->line_view, &sections);
-			file->sections.line = sections.line;
-			elf_view_done(&file->line_view);
+		opened = same && !elf_view_open(view, elf, wanted, &ignored);
+		if (opened) {
+			dwarf_elf_find_sections(view, sections);
+			elf_view_done(view);
 		}
 		elf_file_let_go(elf);
 	}
 	str_release(&ignored);
+	return opened;
+}
+
+const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file)
+{
+	struct dwarf_sections sections;
+
+	if (!file->lines_tried && open_later(file, &file->line_view, is_lines, &sections))
+		file->sections.line = sections.line;
+	file->lines_tried = true;
 	return &file->sections.line;
+}
+
+const struct dwarf_cursor *dwarf_elf_locations(struct dwarf_file *file, unsigned version)
+{
+	struct dwarf_sections sections;
+
+	if (!file->locations_tried && open_later(file, &file->location_view, is_locations, &sections)) {
+		file->sections.loc = sections.loc;
+		file->sections.loclists = sections.loclists;
+		file->budget += USES_PER_BYTE *
+				(uint64_t)(cursor_left(&sections.loc) + cursor_left(&sections.loclists));
+	}
+	file->locations_tried = true;
+	return version < 5 ? &file->sections.loc : &file->sections.loclists;
 }
 
 struct alt_link {
@@ -483,4 +517,5 @@ void dwarf_elf_close(struct dwarf_file *file)
 	elf_file_close(&file->view);
 	elf_file_close(&file->alt_view);
 	elf_file_close(&file->line_view);
+	elf_file_close(&file->location_view);
 }

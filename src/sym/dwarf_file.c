@@ -145,7 +145,7 @@ int dwarf_file_open(struct elf_files *elf_files, const char *path, const char *p
 		return -ENOSYS;
 	file = xcalloc(1, sizeof(*file));
 	file->lib = lib;
-	file->view.fd = file->alt_view.fd = file->line_view.fd = -1;
+	file->view.fd = file->alt_view.fd = file->line_view.fd = file->location_view.fd = -1;
 	file->path = xstrdup(path);
 	file->program = program && strcmp(program, path) != 0 ? xstrdup(program) : NULL;
 	file->elf_files = elf_files;
@@ -168,6 +168,7 @@ void dwarf_file_close(struct dwarf_file *file)
 	if (!file)
 		return;
 	dwarf_units_release(file);
+	dwarf_types_release(file);
 	dwarf_elf_close(file);
 	free(file->code);
 	dwarf_scan_release(file);

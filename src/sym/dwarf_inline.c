@@ -127,7 +127,7 @@ static void read_subprograms(struct dwarf_file *file, struct dwarf_unit *unit, b
 	dwarf_spans_build(nested ? &unit->nested_spans : &unit->spans, &walk.ranges);
 }
 
-static uint32_t find_subprogram(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr)
+uint32_t dwarf_subprogram_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr)
 {
 	uint32_t found;
 
@@ -205,7 +205,7 @@ static void read_insides(struct dwarf_file *file, struct dwarf_unit *unit, uint6
 
 uint32_t dwarf_inline_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr)
 {
-	uint32_t found = find_subprogram(file, unit, addr);
+	uint32_t found = dwarf_subprogram_find(file, unit, addr);
 	struct dwarf_subprogram *subprogram;
 
 	if (found == SPAN_NONE)

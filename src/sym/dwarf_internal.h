@@ -10,6 +10,7 @@
  *   dwarf_inline.c  which function, inlined or not, covers it: a table of a unit's functions, and one of what is
  *                   inlined into each of those that are asked for
  *   dwarf_line.c    which line it belongs to: likewise; and the files that units name
+ *   dwarf_variables.c  which variable a register or a piece of memory is; dwarf_types.c: types of data
  *   dwarf_spans.c   overlapping ranges -> the disjoint sorted spans that all of them search
  */
 #ifndef PSTAT_DWARF_INTERNAL_H
@@ -27,7 +28,8 @@
 	FN(dwarf_get_units) FN(dwarf_cu_info) FN(dwarf_cu_getdwarf) FN(dwarf_offdie)        \
 	FN(dwarf_dieoffset) FN(dwarf_cuoffset) FN(dwarf_next_unit) FN(dwarf_getelf)         \
 	FN(dwarf_tag) FN(dwarf_attr) FN(dwarf_formstring) FN(dwarf_formudata)               \
-	FN(dwarf_formref_die) FN(dwarf_ranges) FN(dwarf_getaranges) FN(dwarf_onearange)     \
+	FN(dwarf_formref_die) FN(dwarf_child) FN(dwarf_siblingof) FN(dwarf_ranges)          \
+	FN(dwarf_getaranges) FN(dwarf_onearange)                                            \
 	FN(dwarf_getarangeinfo)
 
 struct dw_lib {
@@ -106,6 +108,7 @@ struct dwarf_bases { /* what addresses and ranges of a unit are counted from, se
 	struct dwarf_cursor addr; /* .debug_addr from the unit's first address on */
 	struct dwarf_cursor lists;
 	uint64_t lists_base; /* where the offsets of lists are, or what offsets of lists are added to */
+	uint64_t locations_base; /* the same of lists of locations, in version 5 */
 };
 struct dwarf_unit {
 	Dwarf_CU *cu; /* for split DWARF, the skeleton */
@@ -127,6 +130,7 @@ struct dwarf_unit {
 	struct dwarf_sequence *sequences;
 	size_t n_sequences, cap_sequences;
 	struct dwarf_spans row_spans; /* ids are indexes of sequences */
+	struct dwarf_globals *globals; /* of dwarf_variables.c; NULL: nobody has asked */
 };
 
 struct dwarf_step {
@@ -158,7 +162,7 @@ struct dwarf_abbrevs { /* a table that one unit, or several, use; made by dwarf_
 
 struct dwarf_sections { /* of one ELF file; empty where there is none */
 	void *elf; /* Elf * of libelf, which tells whose they are */
-	struct dwarf_cursor info, types, abbrev, str, line, line_str, addr, ranges, rnglists;
+	struct dwarf_cursor info, types, abbrev, str, line, line_str, addr, ranges, rnglists, loc, loclists;
 };
 
 struct dwarf_file {
@@ -167,8 +171,9 @@ struct dwarf_file {
 	char *program; /* whose debug file it is; NULL: it is the program, or that is not known */
 	struct elf_files *elf_files; /* or NULL */
 	struct elf_file view, alt_view; /* as libdw has them */
-	struct elf_file line_view; /* of .debug_line, which libdw is not given; see dwarf_elf_lines */
-	bool lines_tried;
+	/* Views of sections that libdw is not given, and which are read when they are asked for; see dwarf_elf.c. */
+	struct elf_file line_view, location_view;
+	bool lines_tried, locations_tried;
 	/* Why some of it is not read, as others might expect; "": nothing is. */
 	struct str refused;
 	Dwarf *dwarf, *alt; /* alt: NULL: there is none, or it was not found */
@@ -196,6 +201,7 @@ struct dwarf_file {
 	size_t n_abbrevs, cap_abbrevs;
 	struct index abbrev_index; /* by where they begin */
 
+	struct dwarf_types *types; /* of dwarf_types.c; NULL: none was asked for */
 	const char **names; /* source files, each once; [0] is NULL */
 	size_t n_names, cap_names;
 	struct index name_index;
@@ -234,6 +240,8 @@ void dwarf_elf_find_sections(struct elf_file *view, struct dwarf_sections *secti
 void dwarf_elf_close(struct dwarf_file *file);
 /* .debug_line of the file itself; empty where it can't be had. It is read, and unpacked, when it is first asked for. */
 const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file);
+/* .debug_loclists, or up to version 4 .debug_loc: likewise. */
+const struct dwarf_cursor *dwarf_elf_locations(struct dwarf_file *file, unsigned version);
 /* The sections of the file that a unit is in: this one, the alternative one, or a .dwo file. */
 const struct dwarf_sections *dwarf_elf_sections(struct dwarf_file *file, Dwarf_CU *cu);
 /* A unit of split DWARF is used: what is in it may be read, too. */
@@ -272,8 +280,10 @@ void dwarf_scan_from(struct dwarf_scan *scan, const uint8_t *die);
 bool dwarf_scan_next(struct dwarf_scan *scan, bool enter);
 struct dwarf_value {
 	uint64_t attribute; /* DW_AT_* that is asked for */
+	bool takes_block; /* it may be a block of bytes, too: */
 	bool known; /* the DIE has it, as a number: */
 	uint64_t form, number;
+	const uint8_t *block; /* the bytes, of which there are `number`; NULL: it is a number */
 };
 /* Attributes of the DIE that the scan stands on, those with known false; how many it has. */
 size_t dwarf_scan_values(const struct dwarf_scan *scan, struct dwarf_value *values, size_t n);
@@ -283,6 +293,8 @@ void dwarf_scan_release(struct dwarf_file *file);
 /* skeleton: at the unit's own DIE in the program; code: in the unit that has the functions, which may be the same. */
 void dwarf_bases_read(struct dwarf_bases *bases, const struct dwarf_scan *skeleton, const struct dwarf_scan *code,
 		      const struct dwarf_sections *main, const struct dwarf_sections *split);
+/* An address that stands in .debug_addr; false: it is not there. */
+bool dwarf_bases_address(const struct dwarf_bases *bases, uint64_t index, uint64_t *addr);
 /* The same as dwarf_file_ranges, of the DIE that the scan stands on. */
 size_t dwarf_ranges_add(struct dwarf_file *file, const struct dwarf_bases *bases, const struct dwarf_scan *scan,
 			uint64_t rank, uint32_t id, struct dwarf_range_list *out);
@@ -312,11 +324,19 @@ void dwarf_package_part(const struct dwarf_package_unit *unit, uint8_t number, s
  * asked, and what is inlined into one when that is.
  */
 uint32_t dwarf_inline_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr);
+/* The function that is not inlined: index of unit->subprograms, or SPAN_NONE. Reads likewise. */
+uint32_t dwarf_subprogram_find(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t addr);
 /* The same with its name known; lines: its place of call as well. */
 const struct dwarf_function *dwarf_inline_resolve(struct dwarf_file *file, struct dwarf_unit *unit,
 						  uint32_t index, bool lines);
 
 void dwarf_inline_release(struct dwarf_unit *unit);
+
+/* ---- dwarf_variables.c, dwarf_types.c ---- */
+/* The type of what the DIE declares, also by what it is a copy of; NULL: it has none. */
+const struct data_type *dwarf_type_of(struct dwarf_file *file, Dwarf_Die *die);
+void dwarf_globals_release(struct dwarf_unit *unit);
+void dwarf_types_release(struct dwarf_file *file);
 
 /* ---- dwarf_line.c ---- */
 /* false: no line is known there. Reads the unit's rows when first asked. */

@@ -15,7 +15,7 @@
 
 /* ---- what a unit counts from ---- */
 
-enum { LOW, ADDR_BASE, GNU_ADDR_BASE, LISTS_BASE, GNU_RANGES_BASE, N_BASES };
+enum { LOW, ADDR_BASE, GNU_ADDR_BASE, LISTS_BASE, GNU_RANGES_BASE, LOCATIONS_BASE, N_BASES };
 
 static bool is_address(uint64_t form)
 {
@@ -23,8 +23,7 @@ static bool is_address(uint64_t form)
 	       (form >= DW_FORM_addrx1 && form <= DW_FORM_addrx4);
 }
 
-/* An address that stands in .debug_addr; false: it is not there. */
-static bool address_at(const struct dwarf_bases *bases, uint64_t index, uint64_t *addr)
+bool dwarf_bases_address(const struct dwarf_bases *bases, uint64_t index, uint64_t *addr)
 {
 	struct dwarf_cursor cursor = bases->addr;
 
@@ -38,7 +37,7 @@ static bool address_at(const struct dwarf_bases *bases, uint64_t index, uint64_t
 static bool address_of(const struct dwarf_bases *bases, const struct dwarf_value *value, uint64_t *addr)
 {
 	*addr = value->number;
-	return value->known && (value->form == DW_FORM_addr || address_at(bases, value->number, addr));
+	return value->known && (value->form == DW_FORM_addr || dwarf_bases_address(bases, value->number, addr));
 }
 
 void dwarf_bases_read(struct dwarf_bases *bases, const struct dwarf_scan *skeleton, const struct dwarf_scan *code,
@@ -50,6 +49,7 @@ void dwarf_bases_read(struct dwarf_bases *bases, const struct dwarf_scan *skelet
 		[GNU_ADDR_BASE] = { .attribute = DW_AT_GNU_addr_base },
 		[LISTS_BASE] = { .attribute = DW_AT_rnglists_base },
 		[GNU_RANGES_BASE] = { .attribute = DW_AT_GNU_ranges_base },
+		[LOCATIONS_BASE] = { .attribute = DW_AT_loclists_base },
 	};
 	const struct dwarf_abbrevs *table = code->abbrevs;
 	bool is_split = split != main;
@@ -66,6 +66,8 @@ void dwarf_bases_read(struct dwarf_bases *bases, const struct dwarf_scan *skelet
 	base = own[ADDR_BASE].known ? own[ADDR_BASE].number : own[GNU_ADDR_BASE].number;
 	cursor_skip(&bases->addr, base);
 	address_of(bases, &own[LOW], &bases->low);
+	bases->locations_base = !is_split && own[LOCATIONS_BASE].known ? own[LOCATIONS_BASE].number :
+				table->offset_bytes == 8	       ? 20 : 12;
 	if (table->version < 5)
 		bases->lists_base = is_split ? own[GNU_RANGES_BASE].number : 0;
 	else if (!is_split && own[LISTS_BASE].known)
@@ -128,16 +130,16 @@ static bool take_entry(struct taking *taking, struct dwarf_cursor *list, uint64_
 
 	switch (kind) {
 	case DW_RLE_base_addressx:
-		return address_at(bases, cursor_uleb(list), base) && !list->bad;
+		return dwarf_bases_address(bases, cursor_uleb(list), base) && !list->bad;
 	case DW_RLE_base_address:
 		*base = cursor_number(list, bases->address_bytes);
 		return !list->bad;
 	case DW_RLE_startx_endx:
-		known = address_at(bases, cursor_uleb(list), &start);
-		known = address_at(bases, cursor_uleb(list), &end) && known;
+		known = dwarf_bases_address(bases, cursor_uleb(list), &start);
+		known = dwarf_bases_address(bases, cursor_uleb(list), &end) && known;
 		break;
 	case DW_RLE_startx_length:
-		known = address_at(bases, cursor_uleb(list), &start);
+		known = dwarf_bases_address(bases, cursor_uleb(list), &start);
 		end = start + cursor_uleb(list);
 		break;
 	case DW_RLE_offset_pair:

@@ -321,6 +321,19 @@ static bool read_number(struct dwarf_scan *scan, const struct dwarf_field *field
 	return true;
 }
 
+/* Reads a form that is a block; false: it is none, and nothing was read; or it is cut. */
+static bool read_block(struct dwarf_scan *scan, struct dwarf_value *value)
+{
+	struct form form = settle(scan->abbrevs, form_of(value->form));
+
+	if (form.kind != STEP_BLOCK)
+		return false;
+	value->number = form.bytes ? cursor_number(&scan->at, form.bytes) : cursor_uleb(&scan->at);
+	value->block = scan->at.at;
+	cursor_skip(&scan->at, value->number);
+	return !scan->at.bad;
+}
+
 size_t dwarf_scan_values(const struct dwarf_scan *scan, struct dwarf_value *values, size_t n)
 {
 	struct dwarf_scan copy = *scan;
@@ -339,7 +352,8 @@ size_t dwarf_scan_values(const struct dwarf_scan *scan, struct dwarf_value *valu
 			k++;
 		if (k == n || values[k].known)
 			step_over(&copy, settle(scan->abbrevs, form_of(here.form)));
-		else if (read_number(&copy, field, &here) && !copy.at.bad)
+		else if ((values[k].takes_block && read_block(&copy, &here)) ||
+			 (read_number(&copy, field, &here) && !copy.at.bad))
 			here.known = true, values[k] = here, found++;
 		else
 			break;

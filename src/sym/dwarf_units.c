@@ -175,6 +175,7 @@ void dwarf_units_release(struct dwarf_file *file)
 		struct dwarf_unit *unit = &file->units[i];
 
 		dwarf_inline_release(unit);
+		dwarf_globals_release(unit);
 		dwarf_sources_release(&unit->sources);
 		free(unit->rows);
 		free(unit->sequences);

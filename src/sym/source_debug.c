@@ -122,6 +122,29 @@ static bool find_frames(struct symbols *symbols, struct dso_names *names, struct
 	return true;
 }
 
+/* ---- data ---- */
+
+struct dwarf_file *symbols_dwarf(struct symbols *symbols, const struct dso *dso, struct str *why)
+{
+	struct dso_names *names = symbols_loaded(symbols, dso);
+	struct names_slot *slot = dso_names_slot(names, &source_debug);
+	struct debug_source *source;
+
+	if (slot) {
+		dso_names_load_rest(symbols, names);
+		source = source_of(symbols, names, slot);
+		if (source->dwarf)
+			return source->dwarf;
+	}
+	str_add(why, "its file has no debug information");
+	return NULL;
+}
+
+bool symbols_vaddr(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t *vaddr)
+{
+	return dso_names_elf_vaddr(symbols_loaded(symbols, dso), addr, vaddr);
+}
+
 static void release(void *state)
 {
 	struct debug_source *source = state;

@@ -246,6 +246,65 @@ bool symbols_addr_of(struct symbols *symbols, const struct dso *dso, uint64_t sh
  */
 const char *symbols_name_of(struct symbols *symbols, const struct dso *dso, uint64_t shown, uint64_t *offset);
 
+/* ---- dwarf_variables.c, dwarf_types.c: what the debug information of a file says of its data ---- */
+
+struct dwarf_file;
+/* The debug information of a dso; NULL with a clause: there is none, or it is not read. It lives as symbols do. */
+struct dwarf_file *symbols_dwarf(struct symbols *symbols, const struct dso *dso, struct str *why);
+/* location.addr as the dso's ELF files have it, and their debug information; false: it has no place there. */
+bool symbols_vaddr(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t *vaddr);
+
+enum data_kind { DATA_PLAIN, DATA_POINTER, DATA_ARRAY, DATA_RECORD, DATA_UNION }; /* record: struct, class */
+/* Behind typedefs and qualifiers. Lives as long as its file; the same type may be there once for each unit. */
+struct data_type {
+	struct dwarf_file *file;
+	uint32_t number; /* among those of the file that were asked for */
+	enum data_kind kind;
+	const char *name; /* "struct node", "long int", "struct node*"; of what has no name a typedef's; printable */
+	uint64_t bytes; /* 0: not known, as of a type that is only declared */
+};
+struct data_member {
+	const char *name; /* printable; NULL: it has none, and its own members are meant */
+	const struct data_type *type; /* never NULL */
+	uint64_t offset; /* of its first byte */
+	uint16_t bits, first_bit; /* of a bit field, from that byte on; 0: it is none */
+};
+enum { DATA_DEPTH_MAX = 32 }; /* so deep members are looked for within members */
+/* The type that a pointer points to, or of an element of an array; NULL: not known, or nothing has a type there. */
+const struct data_type *data_type_target(const struct data_type *type);
+/* Members of a record or a union; others have none. Offsets are the file's to choose: they may lie anywhere. */
+size_t data_type_members(const struct data_type *type, const struct data_member **members);
+/* The first member that has the byte at an offset; NULL: none. */
+const struct data_member *data_type_member(const struct data_type *type, uint64_t offset);
+/* Appends the names of the members that are at an offset, one within the other: "in.y". false: there is none. */
+bool data_type_path(const struct data_type *type, uint64_t offset, struct str *path);
+
+struct data_found {
+	const struct data_type *type;
+	int64_t offset; /* from where an object of the type begins */
+};
+struct data_frame { /* what the stack's variables are counted from: the CFA is this register plus offset */
+	bool known;
+	uint8_t reg; /* by DWARF's number */
+	int64_t offset;
+};
+/* The variables of the function at an address, and of what is inlined into it; NULL: there is none. To be freed. */
+struct dwarf_variables;
+struct dwarf_variables *dwarf_variables_of(struct dwarf_file *file, uint64_t vaddr);
+void dwarf_variables_free(struct dwarf_variables *variables); /* NULL is fine */
+/* Tells what the value of a register points to when the instruction at vaddr begins; false: no variable says it. */
+bool dwarf_variables_value(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg, struct data_found *found);
+/* The variable that lies in memory at a register plus offset. */
+bool dwarf_variables_memory(struct dwarf_variables *variables, uint64_t vaddr, const struct data_frame *frame,
+			    uint8_t reg, int64_t offset, struct data_found *found);
+/* The variable at an address of the file. */
+bool dwarf_variables_global(struct dwarf_variables *variables, uint64_t vaddr, uint64_t address,
+			    struct data_found *found);
+/* The type of a global variable that the function's unit declares by this name; NULL: it declares none. */
+const struct data_type *dwarf_variables_named(struct dwarf_variables *variables, const char *name);
+/* The type that the function at an address returns; NULL: nothing, or it is not known. */
+const struct data_type *dwarf_returned(struct dwarf_file *file, uint64_t vaddr);
+
 /* ---- embedded_write.c: names for the recording itself ---- */
 
 struct embedded_totals {

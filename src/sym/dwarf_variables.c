@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dwarf_variables: which variable a register or a piece of memory is, where code runs. The first question about a
+ * function goes over all that is declared in it, and in what is inlined into it:
+ *
+ *	subprogram f                    where       from  to
+ *	  parameter p  loclist --.     register 5   1000 1010  pointer to struct node, depth 1
+ *	  block                   `--> register 3   1010 1040  pointer to struct node, depth 1
+ *	    variable s exprloc ------> CFA - 56     1004 1038  struct sum, depth 2
+ *
+ * Of a register only values are kept that are pointers: what else is in it leads to no data. Where several variables
+ * claim one register, as those of inlined functions do, the one with the more telling type answers: a structure's
+ * before any other's, and void last; then one that the register is, before one that it is at a distance from; then the
+ * innermost one.
+ *
+ * Global variables are those of the unit that the code is of, found by their address; or, where they are declared in
+ * it and defined elsewhere, by the name that the file's symbols have for the address.
+ *
+ * Only expressions are understood that are one step from a register, from the frame, or an address alone: others (of
+ * values that are in pieces, or computed) tell of no place.
+ *
+ * Source: DWARF 5, 2.6 (locations), 7.7.3 (location lists); 4.1 (variables).
+ */
+#include "sym/dwarf_internal.h"
+
+#include <stdlib.h>
+
+enum {
+	DEPTH_MAX = 200,
+	REGISTERS = 32, /* that pointers are in, by DWARF's numbers */
+	ENTRIES_MAX = 1 << 20, /* of one function */
+};
+
+enum variable_place_kind { PLACE_VALUE, PLACE_AT_REGISTER, PLACE_AT_CFA, PLACE_AT_ADDRESS };
+struct variable_place {
+	enum variable_place_kind kind;
+	uint8_t reg;
+	int64_t offset; /* of the place, or of the value, from it; or the address */
+};
+
+struct variable_in_memory { /* a variable in memory */
+	uint64_t start, end;
+	struct variable_place place;
+	const struct data_type *type;
+	size_t depth;
+};
+struct variable_value { /* in a register: what it points to, and how far into that */
+	const struct data_type *target;
+	int64_t offset;
+};
+struct global {
+	uint64_t addr;
+	const char *name; /* or NULL */
+	const struct data_type *type;
+};
+struct dwarf_globals { /* of a unit */
+	struct global *v; /* those with an address, ascending; then all others */
+	size_t n, cap, n_placed;
+	struct index names;
+};
+
+struct dwarf_variables {
+	struct dwarf_file *file;
+	struct dwarf_unit *unit;
+	struct variable_in_memory *memory;
+	size_t n_memory, cap_memory;
+	struct variable_value *values;
+	size_t n_values, cap_values;
+	struct dwarf_range_list claims[REGISTERS]; /* ids are indexes of values */
+	struct dwarf_spans spans[REGISTERS]; /* made of them when the register is asked for */
+	struct variable_place frame; /* that DW_OP_fbreg counts from */
+	bool has_frame;
+};
+
+struct walk {
+	struct dwarf_variables *out;
+	struct dwarf_scan scan;
+	const struct dwarf_cursor *lists; /* .debug_loc or .debug_loclists */
+	struct dwarf_range_list ranges; /* of the scopes that are open */
+	struct {
+		size_t first, n; /* of ranges */
+	} scopes[DEPTH_MAX]; /* by depth of the DIEs in them */
+};
+
+/* ---- expressions ---- */
+
+/* One step from somewhere; false: something else. */
+static bool take_expression(struct walk *walk, struct dwarf_cursor bytes, struct variable_place *place)
+{
+	uint8_t op = cursor_u8(&bytes);
+	uint64_t number = 0;
+
+	*place = (struct variable_place){ .kind = PLACE_AT_REGISTER };
+	if (op >= DW_OP_reg0 && op <= DW_OP_reg31) {
+		*place = (struct variable_place){ .kind = PLACE_VALUE, .reg = op - DW_OP_reg0 };
+	} else if (op >= DW_OP_breg0 && op <= DW_OP_breg31) {
+		place->reg = op - DW_OP_breg0;
+		place->offset = cursor_sleb(&bytes);
+	} else if (op == DW_OP_call_frame_cfa) {
+		place->kind = PLACE_AT_CFA;
+	} else if (op == DW_OP_fbreg && walk->out->has_frame) {
+		*place = walk->out->frame;
+		place->offset += cursor_sleb(&bytes);
+	} else if (op == DW_OP_addr || op == DW_OP_addrx || op == DW_OP_GNU_addr_index) {
+		place->kind = PLACE_AT_ADDRESS;
+		if (op == DW_OP_addr)
+			number = cursor_number(&bytes, walk->out->unit->bases.address_bytes);
+		else if (!dwarf_bases_address(&walk->out->unit->bases, cursor_uleb(&bytes), &number))
+			return false;
+		place->offset = (int64_t)number;
+	} else {
+		return false;
+	}
+	if (place->kind == PLACE_AT_REGISTER && cursor_left(&bytes) == 1 && *bytes.at == DW_OP_stack_value) {
+		place->kind = PLACE_VALUE;
+		cursor_u8(&bytes);
+	}
+	return !bytes.bad && !cursor_left(&bytes);
+}
+
+/* ---- what is where ---- */
+
+static void take_place(struct walk *walk, const struct data_type *type, const struct variable_place *place,
+		       uint64_t start, uint64_t end)
+{
+	struct dwarf_variables *out = walk->out;
+	const struct data_type *target;
+	uint64_t rank;
+
+	if (start >= end || out->n_memory + out->n_values >= ENTRIES_MAX || !dwarf_file_spend(out->file, 1))
+		return;
+	if (place->kind != PLACE_VALUE) {
+		VEC_GROW(out->memory, out->n_memory, out->cap_memory);
+		out->memory[out->n_memory++] =
+			(struct variable_in_memory){ start, end, *place, type, walk->scan.depth };
+		return;
+	}
+	target = type->kind == DATA_POINTER && place->reg < REGISTERS ? data_type_target(type) : NULL;
+	if (!target)
+		return;
+	rank = target->kind == DATA_RECORD || target->kind == DATA_UNION ? 2 : target->bytes != 0;
+	rank = rank << 33 | (uint64_t)!place->offset << 32 | walk->scan.depth;
+	VEC_GROW(out->values, out->n_values, out->cap_values);
+	/* The variable's value is so far behind the register's. */
+	out->values[out->n_values] = (struct variable_value){ target, (int64_t)(0 - (uint64_t)place->offset) };
+	VEC_GROW(out->claims[place->reg].v, out->claims[place->reg].n, out->claims[place->reg].cap);
+	out->claims[place->reg].v[out->claims[place->reg].n++] = (struct dwarf_range){
+		start, end, rank, (uint32_t)out->n_values++
+	};
+}
+
+struct list_reading {
+	struct walk *walk;
+	const struct data_type *type;
+	struct dwarf_cursor at;
+	uint64_t base;
+};
+
+static void take_described(struct list_reading *reading, uint64_t start, uint64_t end, uint64_t bytes)
+{
+	struct dwarf_cursor expression = reading->at;
+	struct variable_place place;
+
+	cursor_skip(&reading->at, bytes);
+	if (reading->at.bad)
+		return;
+	expression.end = reading->at.at;
+	if (take_expression(reading->walk, expression, &place))
+		take_place(reading->walk, reading->type, &place, start, end);
+}
+
+/* The next entry of a list up to version 4; false: the end. */
+static bool take_pair(struct list_reading *reading)
+{
+	unsigned bytes = reading->walk->out->unit->bases.address_bytes;
+	const uint64_t most = bytes >= 8 ? UINT64_MAX : ((uint64_t)1 << 8 * bytes) - 1;
+	uint64_t start = cursor_number(&reading->at, bytes), end = cursor_number(&reading->at, bytes);
+
+	if (reading->at.bad || (!start && !end))
+		return false;
+	if (start == most)
+		reading->base = end;
+	else
+		take_described(reading, reading->base + start, reading->base + end, cursor_number(&reading->at, 2));
+	return !reading->at.bad;
+}
+
+/* The next entry of a list of version 5; false: the end, or what is not known. */
+static bool take_entry(struct list_reading *reading)
+{
+	const struct dwarf_bases *bases = &reading->walk->out->unit->bases;
+	struct dwarf_cursor *at = &reading->at;
+	uint64_t start = 0, end = UINT64_MAX;
+	bool known = true;
+
+	switch (cursor_u8(at)) {
+	case DW_LLE_GNU_view_pair:
+		cursor_uleb(at);
+		cursor_uleb(at);
+		return !at->bad;
+	case DW_LLE_base_addressx:
+		return dwarf_bases_address(bases, cursor_uleb(at), &reading->base) && !at->bad;
+	case DW_LLE_base_address:
+		reading->base = cursor_number(at, bases->address_bytes);
+		return !at->bad;
+	case DW_LLE_startx_endx:
+		known = dwarf_bases_address(bases, cursor_uleb(at), &start);
+		known = dwarf_bases_address(bases, cursor_uleb(at), &end) && known;
+		break;
+	case DW_LLE_startx_length:
+		known = dwarf_bases_address(bases, cursor_uleb(at), &start);
+		end = start + cursor_uleb(at);
+		break;
+	case DW_LLE_offset_pair:
+		start = reading->base + cursor_uleb(at);
+		end = reading->base + cursor_uleb(at);
+		break;
+	case DW_LLE_default_location:
+		break;
+	case DW_LLE_start_end:
+		start = cursor_number(at, bases->address_bytes);
+		end = cursor_number(at, bases->address_bytes);
+		break;
+	case DW_LLE_start_length:
+		start = cursor_number(at, bases->address_bytes);
+		end = start + cursor_uleb(at);
+		break;
+	default:
+		return false;
+	}
+	take_described(reading, known ? start : 0, known ? end : 0, cursor_uleb(at));
+	return !at->bad;
+}
+
+static void take_list(struct walk *walk, const struct data_type *type, const struct dwarf_value *location)
+{
+	const struct dwarf_bases *bases = &walk->out->unit->bases;
+	struct list_reading reading = { .walk = walk, .type = type, .at = *walk->lists, .base = bases->low };
+	uint64_t offset = location->number;
+
+	if (location->form == DW_FORM_loclistx) {
+		struct dwarf_cursor offsets = reading.at;
+
+		cursor_skip(&offsets, bases->locations_base);
+		if (offset >= cursor_left(&offsets) / (bases->offset_bytes ? bases->offset_bytes : 1))
+			return;
+		cursor_skip(&offsets, offset * bases->offset_bytes);
+		offset = cursor_number(&offsets, bases->offset_bytes);
+		if (__builtin_add_overflow(offset, bases->locations_base, &offset))
+			return;
+	}
+	cursor_skip(&reading.at, offset);
+	while (cursor_left(&reading.at) && dwarf_file_spend(walk->out->file, 1) &&
+	       (bases->version < 5 ? take_pair(&reading) : take_entry(&reading)))
+		continue;
+}
+
+/* ---- a function ---- */
+
+static Dwarf_Die die_of(const struct dwarf_unit *unit, const struct dwarf_scan *scan)
+{
+	Dwarf_Die die = { .addr = unit->code.addr, .cu = unit->code.cu };
+
+	die.addr = (char *)die.addr + (scan->die - (const uint8_t *)die.addr);
+	return die;
+}
+
+/* The location of the DIE that the scan stands on; block: where it is an expression. false: it has none. */
+static bool location_of(const struct dwarf_scan *scan, unsigned attribute, struct dwarf_value *location,
+			struct dwarf_cursor *block)
+{
+	*location = (struct dwarf_value){ .attribute = attribute, .takes_block = true };
+	dwarf_scan_values(scan, location, 1);
+	*block = (struct dwarf_cursor){ location->block, location->block + location->number, scan->at.swapped, false };
+	return location->known;
+}
+
+static void take_variable(struct walk *walk)
+{
+	struct dwarf_variables *out = walk->out;
+	struct dwarf_value location;
+	struct dwarf_cursor block;
+	const struct data_type *type;
+	struct variable_place place;
+	Dwarf_Die die;
+
+	if (!location_of(&walk->scan, DW_AT_location, &location, &block))
+		return;
+	die = die_of(out->unit, &walk->scan);
+	type = dwarf_type_of(out->file, &die);
+	if (!type)
+		return;
+	if (!location.block)
+		take_list(walk, type, &location);
+	else if (take_expression(walk, block, &place))
+		for (size_t i = 0; i < walk->scopes[walk->scan.depth].n; i++) {
+			const struct dwarf_range *range = &walk->ranges.v[walk->scopes[walk->scan.depth].first + i];
+
+			take_place(walk, type, &place, range->start, range->end);
+		}
+}
+
+static void take_frame(struct walk *walk)
+{
+	struct dwarf_value location;
+	struct dwarf_cursor block;
+	struct variable_place frame;
+
+	if (!location_of(&walk->scan, DW_AT_frame_base, &location, &block) || !location.block ||
+	    !take_expression(walk, block, &frame) || frame.kind == PLACE_AT_ADDRESS)
+		return;
+	/* A register alone is one that the frame is at. */
+	if (frame.kind == PLACE_VALUE)
+		frame.kind = PLACE_AT_REGISTER;
+	walk->out->frame = frame;
+	walk->out->has_frame = true;
+}
+
+/* Opens the scope of what is in this DIE; one without code of its own has that of the DIE around it. */
+static void open_scope(struct walk *walk)
+{
+	size_t depth = walk->scan.depth, first = walk->ranges.n;
+
+	walk->scopes[depth + 1].first = first;
+	if (walk->scan.abbrev->has_code)
+		dwarf_ranges_add(walk->out->file, &walk->out->unit->bases, &walk->scan, 0, 0, &walk->ranges);
+	walk->scopes[depth + 1].n = walk->ranges.n - first;
+	if (!walk->scan.abbrev->has_code && depth)
+		walk->scopes[depth + 1] = walk->scopes[depth];
+}
+
+static bool take_die(struct walk *walk)
+{
+	if (walk->scan.depth + 1 >= DEPTH_MAX)
+		return false;
+	switch (walk->scan.abbrev->tag) {
+	case DW_TAG_variable:
+	case DW_TAG_formal_parameter:
+		if (walk->scan.depth)
+			take_variable(walk);
+		return false;
+	case DW_TAG_subprogram:
+		/* Functions within functions have variables of their own. */
+		if (walk->scan.depth)
+			return false;
+		take_frame(walk);
+		break;
+	case DW_TAG_lexical_block:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+		break;
+	default:
+		return false;
+	}
+	open_scope(walk);
+	return true;
+}
+
+static struct dwarf_variables *read_variables(struct dwarf_file *file, struct dwarf_unit *unit, uint64_t die)
+{
+	struct dwarf_variables *out = xcalloc(1, sizeof(*out));
+	struct walk *walk = xcalloc(1, sizeof(*walk));
+	bool enter = true;
+
+	out->file = file;
+	out->unit = unit;
+	walk->out = out;
+	walk->lists = dwarf_elf_locations(file, unit->bases.version);
+	if (dwarf_scan_begin(&walk->scan, file, &unit->code)) {
+		dwarf_scan_from(&walk->scan, (const uint8_t *)unit->code.addr + die);
+		while (dwarf_scan_next(&walk->scan, enter)) {
+			enter = take_die(walk);
+			if (!walk->scan.depth && !walk->scan.abbrev->children)
+				break;
+		}
+	}
+	free(walk->ranges.v);
+	free(walk);
+	return out;
+}
+
+struct dwarf_variables *dwarf_variables_of(struct dwarf_file *file, uint64_t vaddr)
+{
+	struct dwarf_unit *unit = dwarf_units_find(file, vaddr);
+	uint32_t found = unit ? dwarf_subprogram_find(file, unit, vaddr) : SPAN_NONE;
+
+	return found == SPAN_NONE ? NULL : read_variables(file, unit, unit->subprograms[found].die);
+}
+
+void dwarf_variables_free(struct dwarf_variables *variables)
+{
+	if (!variables)
+		return;
+	for (size_t i = 0; i < REGISTERS; i++) {
+		free(variables->claims[i].v);
+		dwarf_spans_release(&variables->spans[i]);
+	}
+	free(variables->memory);
+	free(variables->values);
+	free(variables);
+}
+
+const struct data_type *dwarf_returned(struct dwarf_file *file, uint64_t vaddr)
+{
+	struct dwarf_unit *unit = dwarf_units_find(file, vaddr);
+	uint32_t found = unit ? dwarf_subprogram_find(file, unit, vaddr) : SPAN_NONE;
+	Dwarf_Die die;
+
+	if (found == SPAN_NONE)
+		return NULL;
+	die = unit->code;
+	die.addr = (char *)die.addr + unit->subprograms[found].die;
+	return dwarf_type_of(file, &die);
+}
+
+/* ---- questions ---- */
+
+bool dwarf_variables_value(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg, struct data_found *found)
+{
+	uint32_t id;
+
+	if (reg >= REGISTERS)
+		return false;
+	if (variables->claims[reg].n)
+		dwarf_spans_build(&variables->spans[reg], &variables->claims[reg]);
+	id = dwarf_spans_find(&variables->spans[reg], vaddr);
+	if (id == SPAN_NONE)
+		return false;
+	*found = (struct data_found){ variables->values[id].target, variables->values[id].offset };
+	return true;
+}
+
+/* How far from the place the address lies; false: they are not counted from the same. */
+static bool distance(const struct variable_place *place, const struct data_frame *frame, uint8_t reg, int64_t offset,
+		     int64_t *far)
+{
+	uint64_t at = (uint64_t)offset;
+
+	if (place->kind == PLACE_AT_CFA && frame->known && frame->reg == reg)
+		at -= (uint64_t)frame->offset;
+	else if (place->kind != PLACE_AT_REGISTER || place->reg != reg)
+		return false;
+	*far = (int64_t)(at - (uint64_t)place->offset);
+	return true;
+}
+
+bool dwarf_variables_memory(struct dwarf_variables *variables, uint64_t vaddr, const struct data_frame *frame,
+			    uint8_t reg, int64_t offset, struct data_found *found)
+{
+	const struct variable_in_memory *best = NULL;
+	int64_t far;
+
+	for (size_t i = 0; i < variables->n_memory && dwarf_file_spend(variables->file, 1); i++) {
+		const struct variable_in_memory *entry = &variables->memory[i];
+
+		if (vaddr < entry->start || vaddr >= entry->end ||
+		    !distance(&entry->place, frame, reg, offset, &far) || far < 0 ||
+		    (uint64_t)far >= entry->type->bytes || (best && entry->depth < best->depth))
+			continue;
+		best = entry;
+		*found = (struct data_found){ entry->type, far };
+	}
+	return best;
+}
+
+/* ---- global variables ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct global *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void take_global(struct walk *walk, struct dwarf_globals *globals, bool placed)
+{
+	struct dwarf_variables *out = walk->out;
+	struct dwarf_value location;
+	struct dwarf_cursor block;
+	struct variable_place place = { 0 };
+	Dwarf_Die die;
+	bool has = location_of(&walk->scan, DW_AT_location, &location, &block) && location.block &&
+		   take_expression(walk, block, &place) && place.kind == PLACE_AT_ADDRESS;
+
+	if (has != placed || globals->n >= ENTRIES_MAX)
+		return;
+	die = die_of(out->unit, &walk->scan);
+	VEC_GROW(globals->v, globals->n, globals->cap);
+	globals->v[globals->n++] = (struct global){ .addr = (uint64_t)place.offset,
+						    .name = dwarf_file_text(out->file, &die, DW_AT_name),
+						    .type = dwarf_type_of(out->file, &die) };
+}
+
+static void read_globals(struct dwarf_variables *out, struct dwarf_globals *globals, bool placed)
+{
+	struct walk walk = { .out = out };
+	bool enter = true;
+
+	if (!dwarf_scan_begin(&walk.scan, out->file, &out->unit->code))
+		return;
+	while (dwarf_scan_next(&walk.scan, enter)) {
+		if (walk.scan.abbrev->tag == DW_TAG_variable)
+			take_global(&walk, globals, placed);
+		enter = !walk.scan.depth || (walk.scan.depth < DEPTH_MAX && walk.scan.abbrev->tag == DW_TAG_namespace);
+	}
+}
+
+static struct dwarf_globals *globals_of(struct dwarf_variables *variables)
+{
+	struct dwarf_globals *globals = variables->unit->globals;
+
+	if (globals)
+		return globals;
+	variables->unit->globals = globals = xcalloc(1, sizeof(*globals));
+	read_globals(variables, globals, true);
+	globals->n_placed = globals->n;
+	if (globals->n)
+		qsort(globals->v, globals->n, sizeof(*globals->v), by_address);
+	read_globals(variables, globals, false);
+	for (size_t i = 0; i < globals->n; i++) {
+		const char *name = globals->v[i].name;
+
+		if (name)
+			index_add(&globals->names, hash_bytes(name, strlen(name)), (uint32_t)i);
+	}
+	return globals;
+}
+
+void dwarf_globals_release(struct dwarf_unit *unit)
+{
+	if (!unit->globals)
+		return;
+	free(unit->globals->v);
+	index_release(&unit->globals->names);
+	free(unit->globals);
+}
+
+bool dwarf_variables_global(struct dwarf_variables *variables, uint64_t vaddr, uint64_t address,
+			    struct data_found *found)
+{
+	const struct dwarf_globals *globals = globals_of(variables);
+	size_t at = BISECT(i, 0, globals->n_placed, globals->v[i].addr <= address);
+	const struct global *global = at ? &globals->v[at - 1] : NULL;
+
+	for (size_t i = 0; i < variables->n_memory && dwarf_file_spend(variables->file, 1); i++) {
+		const struct variable_in_memory *entry = &variables->memory[i];
+
+		if (entry->place.kind != PLACE_AT_ADDRESS || vaddr < entry->start || vaddr >= entry->end ||
+		    address - (uint64_t)entry->place.offset >= entry->type->bytes)
+			continue;
+		*found = (struct data_found){ entry->type, (int64_t)(address - (uint64_t)entry->place.offset) };
+		return true;
+	}
+	if (!global || !global->type || address - global->addr >= global->type->bytes)
+		return false;
+	*found = (struct data_found){ global->type, (int64_t)(address - global->addr) };
+	return true;
+}
+
+const struct data_type *dwarf_variables_named(struct dwarf_variables *variables, const char *name)
+{
+	const struct dwarf_globals *globals = globals_of(variables);
+	uint32_t i;
+
+	if (!INDEX_FIND(&globals->names, hash_bytes(name, strlen(name)), i,
+			globals->v[i].type && !strcmp(globals->v[i].name, name)))
+		return NULL;
+	return globals->v[i].type;
+}
