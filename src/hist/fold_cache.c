@@ -11,6 +11,7 @@
  * the same cells help when only filters have changed, and the way back costs nothing.
  */
 #include "hist/fold_internal.h"
+#include "types/types.h"
 
 #include <stdlib.h>
 
@@ -45,6 +46,7 @@ static void start(struct fold_cache *cache, unsigned n_frame_keys)
 	row_set_init(&cache->function_ids.ids, 4);
 	row_set_init(&cache->key_hashes.values, 2);
 	row_set_init(&cache->cgroup_ids, 2);
+	row_set_init(&cache->type_rows, 3);
 }
 
 static void release(struct fold_cache *cache)
@@ -57,6 +59,8 @@ static void release(struct fold_cache *cache)
 	free(cache->key_hashes.v);
 	row_set_release(&cache->key_hashes.values);
 	row_set_release(&cache->cgroup_ids);
+	row_set_release(&cache->type_rows);
+	types_free(cache->types);
 	texts_free(cache->names);
 	free(cache->dso_names);
 }

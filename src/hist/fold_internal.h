@@ -310,6 +310,8 @@ struct fold_cache {
 	uint32_t *dso_names; /* per dso, its number in names + 1 */
 	size_t n_dso_names;
 	struct row_set cgroup_ids; /* device, inode */
+	struct types *types; /* NULL: nobody has asked for types of data */
+	struct row_set type_rows; /* see keys_types.c */
 	struct text_index *asked; /* texts of questions, for keys; not of a table's own cache */
 	struct group_set sets[GROUP_SETS]; /* the first is the table's; another one is from before a zoom */
 };
@@ -349,6 +351,9 @@ struct table_private {
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
 /* The value of a frame's function: a number in function_ids, the same for the same function or unknown address. */
 uint64_t table_function_id(struct table *table, const struct view_frame *view);
+
+/* keys_types.c: how many samples have no type of data, and why, where the question is about types. */
+void table_add_types_note(struct table *table);
 
 /* question.c */
 bool name_pattern_match(const struct name_pattern *pattern, const char *name);

@@ -146,6 +146,14 @@ KEY_WIDTH(width_transaction);
 KEY_WIDTH(width_data);
 KEY_WIDTH(width_cache_line);
 
+/* ---- keys_types.c ---- */
+KEY_VALUE(value_type);
+KEY_VALUE(value_typeoff);
+KEY_VALUE(value_typecln);
+KEY_TEXT(text_typeoff);
+KEY_TEXT(text_typecln);
+KEY_COMPARE(compare_type_rows);
+
 /* ---- keys_trace.c ---- */
 KEY_VALUE(value_trace);
 KEY_VALUE(value_field);

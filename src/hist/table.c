@@ -302,6 +302,7 @@ static void fold(struct table *table)
 		hist_fold(table, &table->hists[i]);
 	table_columns_for(table, NULL);
 	add_emptiness(table);
+	table_add_types_note(table);
 }
 
 /* Takes the filters that the profile was read with, or makes own ones that are asked of its cells. */

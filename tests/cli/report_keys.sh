@@ -68,6 +68,9 @@ test_tasks()
 	50.00%|[.] leaf+0x8
 	50.00%|[.] spin+0x8
 	END
+	keyed plain -s type,typeoff,typecln --no-children <<-'END'
+	100.00%|(unknown)|(unknown)|(unknown): cache-line 0
+	END
 	keyed plain -s comm_nodigit --no-children <<-'END'
 	100.00%|app
 	END

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * function_types: the place of each instruction of a function, in one pass from its first instruction to its last.
+ *
+ *	mov 8(%rdi),%rax     rdi: the variable p    reads struct node +8 (next)    rax: points to struct node, followed
+ *	mov 16(%rax),%rdx    rax: followed          reads struct node +16 (key)
+ *	call f                                      rax: what f returns; others that calls change: nothing
+ *
+ * What a register points to is asked of the variables first. What was followed holds until the register is written or
+ * the code is left. Where a jump goes to, a register holds what it does on all ways there; a loop's way back is met
+ * after its head, so the pass is made again until nothing changes:
+ *
+ *	   lea  nodes(%rip),%r10     r10: struct node
+ *	L: mov  20(%r10),%eax        on both ways the same, or another element of an array
+ *	   add  $88,%r10
+ *	   jne  L                    held there: struct node, 88 bytes on, which is an element
+ *
+ * In a function with a jump whose target is not known (a table of cases), nothing is held where others go.
+ */
+#include "types/types_internal.h"
+
+#include <stdlib.h>
+
+enum {
+	CANARY_OFFSET = 0x28, /* from %fs, by the ABI of x86-64 */
+	PASSES_MAX = 6,
+	JOINS_MAX = 1 << 13, /* in functions with more, nothing is held where jumps go */
+};
+
+struct pointer { /* what a register holds; type NULL: nothing that is known */
+	const struct data_type *type; /* of an object */
+	int64_t offset; /* it points so far into it */
+	bool element; /* or into a neighbour in an array */
+};
+
+struct join { /* where a jump goes to */
+	uint64_t at; /* bytes from the function's start */
+	bool reached; /* a way there was met */
+	struct pointer held[CODE_REGISTERS]; /* on all ways that were met */
+};
+struct pass {
+	const struct function_code *code;
+	struct dwarf_variables *variables;
+	struct pointer held[CODE_REGISTERS];
+	struct join *joins; /* ascending */
+	size_t n_joins, cap_joins;
+	bool lost; /* nothing is held at joins */
+	bool changed; /* what is held at some join is not what it was when that was passed */
+	bool falls; /* what is behind the last instruction is executed next, as far as is known */
+	uint64_t vaddr; /* of the instruction that the pass is at */
+	struct data_frame frame; /* there */
+};
+
+static void forget(struct pass *pass, uint32_t kept)
+{
+	for (unsigned i = 0; i < CODE_REGISTERS; i++)
+		if (!(kept >> i & 1))
+			pass->held[i].type = NULL;
+}
+
+/* ---- objects ---- */
+
+/* Makes of an array its element, which the offset is in. */
+static void reduce(struct data_found *found, bool *element)
+{
+	for (int depth = 0; depth < DATA_DEPTH_MAX && found->type->kind == DATA_ARRAY; depth++) {
+		const struct data_type *target = data_type_target(found->type);
+
+		if (!target)
+			return;
+		found->type = target;
+		*element = true;
+	}
+}
+
+static void set_place(struct type_place *place, struct data_found found, enum type_state state, bool element)
+{
+	int64_t bytes;
+
+	reduce(&found, &element);
+	if (!found.type->bytes || found.type->bytes > INT64_MAX) {
+		place->state = TYPE_INCOMPLETE;
+		return;
+	}
+	bytes = (int64_t)found.type->bytes;
+	/* A pointer to one of them may be one to many: of what has no members each is like the other. */
+	element |= found.type->kind != DATA_RECORD && found.type->kind != DATA_UNION;
+	if (element)
+		found.offset = (found.offset % bytes + bytes) % bytes;
+	if (found.offset < 0 || found.offset >= bytes) {
+		place->state = TYPE_OUTSIDE;
+		return;
+	}
+	place->type = found.type;
+	place->offset = (uint64_t)found.offset;
+	place->state = (uint8_t)state;
+}
+
+/* ---- where an address is ---- */
+
+static bool find_global(const struct pass *pass, int64_t address, struct data_found *found)
+{
+	const struct function_code *code = pass->code;
+	uint64_t offset, vaddr = (uint64_t)address - code->shown + code->vaddr;
+	const char *name;
+
+	if (dwarf_variables_global(pass->variables, pass->vaddr, vaddr, found))
+		return true;
+	name = code->name_of ? code->name_of(code->context, (uint64_t)address, &offset) : NULL;
+	found->type = name ? dwarf_variables_named(pass->variables, name) : NULL;
+	found->offset = (int64_t)offset;
+	return found->type;
+}
+
+/* Finds what a register points to. Remembers what a variable says, which may go before the register does. */
+static bool find_pointer(struct pass *pass, uint8_t reg, struct pointer *out, bool *declared)
+{
+	struct data_found found;
+
+	if (reg >= CODE_REGISTERS)
+		return false;
+	*declared = dwarf_variables_value(pass->variables, pass->vaddr, reg, &found);
+	if (*declared)
+		pass->held[reg] = (struct pointer){ found.type, found.offset, false };
+	*out = pass->held[reg];
+	return out->type;
+}
+
+static bool is_of_frame(const struct pass *pass, uint8_t reg)
+{
+	return pass->frame.known && pass->frame.reg == reg;
+}
+
+static void find_based(struct pass *pass, const struct data_access *access, struct type_place *place)
+{
+	struct data_found found;
+	struct pointer pointer;
+	bool declared, element = access->index != NO_REGISTER;
+	uint8_t base = access->base;
+
+	if (dwarf_variables_memory(pass->variables, pass->vaddr, &pass->frame, base, access->offset, &found)) {
+		set_place(place, found, TYPE_DECLARED, element);
+		return;
+	}
+	/* Either of two registers may be the pointer. */
+	if (!find_pointer(pass, base, &pointer, &declared) &&
+	    !(access->scale <= 1 && find_pointer(pass, access->index, &pointer, &declared))) {
+		place->state = is_of_frame(pass, base) ? TYPE_NO_SLOT : TYPE_NO_VARIABLE;
+		if (find_global(pass, access->offset, &found))
+			set_place(place, found, TYPE_DECLARED, true);
+		return;
+	}
+	found = (struct data_found){ pointer.type, (int64_t)((uint64_t)pointer.offset + (uint64_t)access->offset) };
+	set_place(place, found, declared ? TYPE_DECLARED : TYPE_FOLLOWED, element || pointer.element);
+}
+
+static void find_place(struct pass *pass, const struct data_effect *effect, struct type_place *place)
+{
+	const struct data_access *access = &effect->access;
+	struct data_found found;
+
+	*place = (struct type_place){ .state = TYPE_NO_VARIABLE, .writes = access->writes, .bytes = access->bytes };
+	if (!access->reads && !access->writes)
+		place->state = effect->stack ? TYPE_STACK : TYPE_NO_ACCESS;
+	else if (access->segment)
+		place->state = access->base != NO_REGISTER || access->offset != CANARY_OFFSET ?
+				       TYPE_THREAD :
+				       TYPE_CANARY;
+	else if (!access->placed)
+		find_based(pass, access, place);
+	else if (find_global(pass, access->offset, &found))
+		set_place(place, found, TYPE_DECLARED, access->index != NO_REGISTER);
+}
+
+/* ---- from one instruction to the next ---- */
+
+/* The pointer that was loaded from a place, if it is one. */
+static struct pointer loaded(const struct type_place *place)
+{
+	const struct data_type *type = place->type;
+	uint64_t offset = place->offset;
+
+	for (int depth = 0; depth < DATA_DEPTH_MAX && type && type->kind != DATA_POINTER; depth++) {
+		const struct data_member *member = data_type_member(type, offset);
+
+		if (type->kind == DATA_ARRAY) {
+			type = data_type_target(type);
+			offset = type && type->bytes ? offset % type->bytes : offset;
+			continue;
+		}
+		type = member ? member->type : NULL;
+		offset -= member ? member->offset : 0;
+	}
+	return (struct pointer){ .type = type && !offset ? data_type_target(type) : NULL };
+}
+
+static struct pointer computed(struct pass *pass, const struct data_effect *effect)
+{
+	struct pointer pointer = { .type = NULL };
+	struct data_found found;
+	bool ignored;
+
+	if (effect->from == NO_REGISTER) {
+		if (effect->move == MOVE_SUM && find_global(pass, effect->number, &found)) {
+			reduce(&found, &pointer.element);
+			pointer.type = found.type;
+			pointer.offset = found.offset;
+		}
+		return pointer;
+	}
+	if (is_of_frame(pass, effect->from) &&
+	    dwarf_variables_memory(pass->variables, pass->vaddr, &pass->frame, effect->from, effect->number, &found)) {
+		pointer.element = effect->move == MOVE_ELEMENT;
+		reduce(&found, &pointer.element);
+		pointer.type = found.type;
+		pointer.offset = found.offset;
+		return pointer;
+	}
+	if (!find_pointer(pass, effect->from, &pointer, &ignored))
+		return pointer;
+	pointer.offset = (int64_t)((uint64_t)pointer.offset + (uint64_t)effect->number);
+	pointer.element |= effect->move == MOVE_ELEMENT;
+	return pointer;
+}
+
+static struct pointer returned(const struct pass *pass, const struct disasm_instruction *call)
+{
+	const struct function_code *code = pass->code;
+	const struct data_type *type = NULL;
+
+	if (call->has_target && call->target_is_last_operand)
+		type = dwarf_returned(code->dwarf, call->target - code->shown + code->vaddr);
+	return (struct pointer){ .type = type && type->kind == DATA_POINTER ? data_type_target(type) : NULL };
+}
+
+static void follow(struct pass *pass, const struct disasm_instruction *instruction, const struct data_effect *effect,
+		   const struct type_place *place)
+{
+	struct pointer to = { .type = NULL };
+	uint8_t reg;
+
+	if (instruction->flow == FLOW_CALL) {
+		to = returned(pass, instruction);
+		forget(pass, disasm_kept_by_calls(pass->code->disasm, &reg));
+		pass->held[reg] = to;
+		return;
+	}
+	if (effect->move == MOVE_LOAD)
+		to = loaded(place);
+	else if (effect->move)
+		to = computed(pass, effect);
+	forget(pass, ~effect->changed);
+	if (effect->move)
+		pass->held[effect->to] = to;
+}
+
+/* ---- a function ---- */
+
+/* Goes over its instructions, one after the other; false: the end. *known: bytes that are none have no instruction. */
+static bool next(const struct function_code *code, size_t *at, struct disasm_instruction *instruction, bool *known)
+{
+	if (*at >= code->n)
+		return false;
+	*known = disasm_next(code->disasm, code->bytes + *at, code->n - *at, code->shown + *at, instruction);
+	if (!*known)
+		instruction->n_bytes = (uint8_t)disasm_unknown(code->disasm, code->bytes + *at, code->n - *at);
+	*at += instruction->n_bytes ? instruction->n_bytes : 1;
+	return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct join *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void find_joins(struct pass *pass)
+{
+	const struct function_code *code = pass->code;
+	struct disasm_instruction instruction;
+	size_t at = 0, n = 0;
+	bool known;
+
+	while (next(code, &at, &instruction, &known)) {
+		if (!known || instruction.flow != FLOW_JUMP)
+			continue;
+		pass->lost |= !instruction.has_target || pass->n_joins == JOINS_MAX;
+		if (!instruction.has_target || instruction.target - code->shown >= code->n ||
+		    pass->n_joins == JOINS_MAX)
+			continue;
+		VEC_GROW(pass->joins, pass->n_joins, pass->cap_joins);
+		pass->joins[pass->n_joins++] = (struct join){ .at = instruction.target - code->shown };
+	}
+	if (pass->n_joins)
+		qsort(pass->joins, pass->n_joins, sizeof(*pass->joins), by_place);
+	for (size_t i = 0; i < pass->n_joins; i++)
+		if (!n || pass->joins[i].at != pass->joins[n - 1].at)
+			pass->joins[n++] = pass->joins[i];
+	pass->n_joins = n;
+}
+
+/* The join at a byte of the function, or NULL. */
+static struct join *join_at(struct pass *pass, uint64_t at)
+{
+	size_t i = BISECT(k, 0, pass->n_joins, pass->joins[k].at < at);
+
+	return i < pass->n_joins && pass->joins[i].at == at ? &pass->joins[i] : NULL;
+}
+
+/* Keeps what is held on both ways; true: it is less than on the first. */
+static bool meet(struct pointer *to, const struct pointer *from)
+{
+	bool element = to->element || from->element || to->offset != from->offset;
+	int64_t bytes;
+
+	if (!to->type || (to->type == from->type && to->offset == from->offset && to->element == element))
+		return false;
+	bytes = to->type->bytes && to->type->bytes <= INT64_MAX ? (int64_t)to->type->bytes : INT64_MAX;
+	if (to->type == from->type && to->offset % bytes == from->offset % bytes)
+		to->element = element;
+	else
+		to->type = NULL;
+	return true;
+}
+
+/* One more way to a join, with what the pass holds. true: what is held there is not what it was. */
+static bool arrive(const struct pass *pass, struct join *join)
+{
+	bool less = false;
+
+	if (!join->reached) {
+		memcpy(join->held, pass->held, sizeof(join->held));
+		return join->reached = true;
+	}
+	for (unsigned i = 0; i < CODE_REGISTERS; i++)
+		less |= meet(&join->held[i], &pass->held[i]);
+	return less;
+}
+
+/* Comes to the next instruction, where others may come from elsewhere. */
+static void enter(struct pass *pass, uint64_t at)
+{
+	struct join *join = join_at(pass, at);
+
+	if (!join) {
+		/* No jump goes here and nothing falls: a table has it, or a handler of exceptions. */
+		if (!pass->falls)
+			forget(pass, 0);
+		return;
+	}
+	if (pass->falls)
+		arrive(pass, join);
+	if (pass->lost || !join->reached)
+		forget(pass, 0);
+	else
+		memcpy(pass->held, join->held, sizeof(pass->held));
+}
+
+/* Leaves an instruction by its jump, if it has one. */
+static void jump(struct pass *pass, const struct disasm_instruction *instruction)
+{
+	struct join *join = instruction->flow == FLOW_JUMP && instruction->has_target ?
+				    join_at(pass, instruction->target - pass->code->shown) :
+				    NULL;
+
+	if (join && arrive(pass, join))
+		pass->changed |= pass->code->vaddr + join->at <= pass->vaddr;
+	pass->falls = !instruction->leaves || instruction->flow == FLOW_CALL;
+}
+
+static void take(struct pass *pass, const struct disasm_instruction *instruction, struct type_place *place)
+{
+	struct data_effect effect;
+
+	disasm_effect(pass->code->disasm, instruction, &effect);
+	pass->frame.known = pass->code->cfas && unwind_cfa_at(pass->code->cfas, pass->vaddr, &pass->frame.reg,
+							      &pass->frame.offset);
+	find_place(pass, &effect, place);
+	follow(pass, instruction, &effect, place);
+	jump(pass, instruction);
+}
+
+static void run(struct pass *pass, struct function_types *types)
+{
+	struct disasm_instruction instruction;
+	size_t start = 0, at = 0;
+	bool known;
+
+	forget(pass, 0);
+	pass->falls = true;
+	types->n = 0;
+	for (; next(pass->code, &at, &instruction, &known); start = at) {
+		struct type_place place = { .state = TYPE_NO_CODE };
+
+		enter(pass, start);
+		pass->vaddr = pass->code->vaddr + start;
+		if (known)
+			take(pass, &instruction, &place);
+		else
+			forget(pass, 0);
+		VEC_GROW(types->v, types->n, types->cap);
+		types->v[types->n++] = (struct instruction_type){ (uint32_t)start, place };
+	}
+}
+
+bool function_types_make(struct function_types *types, const struct function_code *code)
+{
+	struct pass pass = { .code = code };
+
+	pass.variables = dwarf_variables_of(code->dwarf, code->vaddr);
+	if (!pass.variables)
+		return false;
+	find_joins(&pass);
+	pass.changed = true;
+	for (int i = 0; i < PASSES_MAX && pass.changed; i++) {
+		pass.changed = false;
+		run(&pass, types);
+	}
+	if (pass.changed) {
+		pass.lost = true;
+		run(&pass, types);
+	}
+	free(pass.joins);
+	dwarf_variables_free(pass.variables);
+	return true;
+}

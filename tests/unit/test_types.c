@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types of data, of this program itself: each probe has one instruction that reads one member of one variable, whose
+ * address the compiler chooses, and a label at it. What is read there is known whatever the compiler makes of the code
+ * around it. No probe is ever run.
+ */
+#include "ask_fixture.h"
+#include "replay_fixture.h"
+
+#include "sym/sym_internal.h"
+#include "types/types_internal.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#if defined(__aarch64__)
+#define LOAD "ldr %0, %1"
+#else
+#define LOAD "mov %1, %0"
+#endif
+/* Reads 8 bytes of memory, in an instruction of this label. */
+#define READ(label, value, memory) __asm__ volatile(#label ": " LOAD : "=r"(value) : "m"(memory))
+/* As a compiler leaves it that does not optimise: all variables are on the stack. */
+#if defined(__clang__)
+#define UNOPTIMISED __attribute__((noinline, used, optnone))
+#else
+#define UNOPTIMISED __attribute__((noinline, used, optimize("O0")))
+#endif
+#define PROBE __attribute__((noinline, used))
+
+struct pair {
+	long first, second;
+};
+struct node {
+	struct node *next;
+	long key;
+	struct pair inner;
+	long numbers[4];
+	union {
+		long whole;
+		double real;
+	} either;
+	long low : 30, high : 34;
+};
+struct hidden; /* only declared */
+static struct pair global_pair;
+static struct node global_nodes[100];
+static long global_numbers[100];
+struct pair shared_pair = { 1, 2 };
+
+PROBE static long member(struct node *node)
+{
+	long value;
+
+	READ(probe_member, value, node->key);
+	return value;
+}
+
+PROBE static long nested(struct node *node)
+{
+	long value;
+
+	READ(probe_nested, value, node->inner.second);
+	return value;
+}
+
+PROBE static long pointer_itself(struct node *node)
+{
+	long value;
+
+	READ(probe_next, value, node->next);
+	return value;
+}
+
+PROBE static long of_union(struct node *node)
+{
+	long value;
+
+	READ(probe_union, value, node->either.real);
+	return value;
+}
+
+PROBE static long followed(struct node *node)
+{
+	long value;
+
+	READ(probe_followed, value, node->next->next->key);
+	return value;
+}
+
+PROBE static struct node *give(void)
+{
+	return &global_nodes[global_numbers[0] & 7];
+}
+
+PROBE static long returned(void)
+{
+	long value;
+
+	READ(probe_returned, value, give()->key);
+	return value;
+}
+
+PROBE static long local(long first)
+{
+	struct pair pair = { first, 2 };
+	long value;
+
+	__asm__ volatile("" : : "r"(&pair) : "memory");
+	READ(probe_local, value, pair.second);
+	return value;
+}
+
+PROBE static long global(void)
+{
+	long value;
+
+	READ(probe_global, value, global_pair.second);
+	return value;
+}
+
+PROBE static long element(unsigned long i)
+{
+	long value;
+
+	READ(probe_element, value, global_nodes[i].key);
+	return value;
+}
+
+PROBE static long numbers(long *all, long i)
+{
+	long value;
+
+	READ(probe_numbers, value, all[i + 3]);
+	return value;
+}
+
+static inline __attribute__((always_inline)) long inlined(const struct pair *pair)
+{
+	long value;
+
+	READ(probe_inlined, value, pair->second);
+	return value;
+}
+
+PROBE static long calls_inlined(struct node *node)
+{
+	return inlined(&node->inner);
+}
+
+UNOPTIMISED static long slow_member(struct node *node)
+{
+	long value;
+
+	READ(probe_slow_member, value, node->inner.second);
+	return value;
+}
+
+UNOPTIMISED static long slow_local(long first)
+{
+	struct pair pair = { first, 2 };
+	long value;
+
+	READ(probe_slow_local, value, pair.second);
+	return value;
+}
+
+UNOPTIMISED static long slow_argument(struct node *node)
+{
+	long value;
+
+	READ(probe_slow_argument, value, node);
+	return value;
+}
+
+PROBE static long of_a_number(unsigned long number)
+{
+	long value;
+
+	READ(probe_number, value, *(long *)number);
+	return value;
+}
+
+PROBE static long of_the_hidden(struct hidden *hidden)
+{
+	long value;
+
+	READ(probe_hidden, value, *(long *)(void *)hidden);
+	return value;
+}
+
+PROBE static long outside(struct pair *pair)
+{
+	long value;
+
+	READ(probe_outside, value, ((long *)pair)[5]);
+	return value;
+}
+
+PROBE static long nothing(long value)
+{
+	__asm__ volatile("probe_nothing: nop");
+	return value;
+}
+
+#define PROBES(X)                                                                                                      \
+	X(probe_member, "struct node +8 (key)")                                                                        \
+	X(probe_nested, "struct node +24 (inner.second)")                                                              \
+	X(probe_next, "struct node +0 (next)")                                                                         \
+	X(probe_union, "struct node +64 (either.whole)")                                                               \
+	X(probe_followed, "struct node +8 (key) followed")                                                             \
+	X(probe_returned, "struct node +8 (key) followed")                                                             \
+	X(probe_local, "struct pair +8 (second)")                                                                      \
+	X(probe_global, "struct pair +8 (second)")                                                                     \
+	X(probe_element, "struct node +8 (key)")                                                                       \
+	X(probe_numbers, "long +0 ()")                                                                                 \
+	X(probe_inlined, "struct node +24 (inner.second)|struct pair +8 (second)")                                     \
+	X(probe_slow_member, "struct node +24 (inner.second)")                                                         \
+	X(probe_slow_local, "struct pair +8 (second)")                                                                 \
+	X(probe_slow_argument, "struct node* +0 ()")                                                                   \
+	X(probe_number, "no variable tells what the address is of")                                                    \
+	X(probe_hidden, "the type has no size")                                                                        \
+	X(probe_outside, "the offset is not within the type")                                                          \
+	X(probe_nothing, "the instruction has no operand in memory")
+
+#define DECLARE(label, text) extern const char label[] __attribute__((visibility("hidden")));
+PROBES(DECLARE)
+
+static const struct probe {
+	const char *at, *name, *expected;
+} probes[] = {
+#define ROW(label, text) { label, #label, text },
+	PROBES(ROW)
+};
+
+/* ---- this program as a recording has it ---- */
+
+static char self_path[4096];
+
+struct wanted {
+	uint64_t address, offset;
+};
+
+static int take_segment(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	struct wanted *wanted = context;
+
+	(void)bytes;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+		uint64_t within = wanted->address - info->dlpi_addr - header->p_vaddr;
+
+		if (header->p_type == PT_LOAD && within < header->p_filesz)
+			wanted->offset = within + header->p_offset;
+	}
+	return 1; /* the first one is the program */
+}
+
+static uint64_t offset_of(const char *at)
+{
+	struct wanted wanted = { .address = (uintptr_t)at };
+
+	dl_iterate_phdr(take_segment, &wanted);
+	return wanted.offset;
+}
+
+static int find_self(void **state)
+{
+	ssize_t n = readlink("/proc/self/exe", self_path, sizeof(self_path) - 1);
+
+	(void)state;
+	self_path[n > 0 ? n : 0] = '\0';
+	return n > 0 ? 0 : -1;
+}
+
+static void need(bool there, const char *what)
+{
+	if (!there)
+		printf("# skip: needs %s\n", what);
+	if (!there)
+		skip();
+}
+
+static void need_all(void)
+{
+	struct str ignored = STR_INIT;
+	struct dwarf_file *file;
+
+	need(!annotate_try(&ignored), "capstone");
+#if !defined(__x86_64__) && !defined(__aarch64__)
+	need(false, "a machine whose instructions are understood");
+#endif
+	dwarf_file_open(NULL, self_path, NULL, NULL, &file, &ignored);
+	need(file, "a program with debug information (built without -g)");
+	dwarf_file_close(file);
+	str_release(&ignored);
+}
+
+/* "long" of the source, which DWARF calls "long int". */
+static void add_place(const struct type_place *place, struct str *out)
+{
+	if (!place->type) {
+		str_add(out, type_place_known(place) ? type_place_name(place) : type_state_text(place->state));
+		return;
+	}
+	str_addf(out, "%s +%llu (", strcmp(place->type->name, "long int") != 0 ? place->type->name : "long",
+		 (unsigned long long)place->offset);
+	data_type_path(place->type, place->offset, out);
+	str_addf(out, ")%s", place->state == TYPE_FOLLOWED ? " followed" : "");
+}
+
+/* One of the texts between bars begins it: whether it was declared or followed depends on the compiler, mostly. */
+static bool is_expected(const char *text, const char *expected)
+{
+	for (;;) {
+		size_t len = strcspn(expected, "|");
+
+		if (!strncmp(text, expected, len))
+			return true;
+		if (!expected[len])
+			return false;
+		expected += len + 1;
+	}
+}
+
+static void each_probe_reads_what_it_says(void **state)
+{
+	struct dso self = { .kind = DSO_FILE, .path = self_path, .name = self_path, .pid = -1 };
+	const struct sym_options options = { .no_demangle = true };
+	struct info info;
+	const struct recording_info recording = { .info = &info };
+	struct symbols *symbols;
+	struct types *types;
+	bool failed = false;
+
+	(void)state;
+	need_all();
+	info_init(&info);
+	symbols = symbols_new(&options, &recording);
+	types = types_new(symbols);
+	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
+		struct type_place place = types_at(types, &self, offset_of(probes[i].at));
+		struct str text = STR_INIT;
+
+		add_place(&place, &text);
+		if (!is_expected(text.s, probes[i].expected)) {
+			printf("# %s: %s, not %s\n", probes[i].name, text.s, probes[i].expected);
+			failed = true;
+		}
+		str_release(&text);
+	}
+	types_free(types);
+	symbols_free(symbols);
+	info_release(&info);
+	assert_false(failed);
+}
+
+/* A program that knows its own accesses: 6 samples of one member, 3 of another, 1 of no memory. */
+static void samples_are_counted_by_type(void **state)
+{
+	static const struct {
+		const char *at;
+		int n;
+	} samples[] = { { probe_member, 6 }, { probe_nested, 3 }, { probe_nothing, 1 } };
+	const struct query query = { .sort = "type,typeoff,typecln", .needs = NEED_ENTRIES, .no_chains = true };
+	struct record_body map;
+	struct made_recording recording;
+	struct str bytes, text = STR_INIT, err = STR_INIT;
+	struct reader reader;
+	struct asked asked;
+
+	(void)state;
+	need_all();
+	recording_init(&recording);
+	map = recording_map_body(1000, PID, 0x400000, 0x10000000, 0, self_path);
+	map.mmap.inode = 0;
+	recording_add(&recording, &map);
+	for (size_t s = 0; s < ARRAY_SIZE(samples); s++)
+		for (int i = 0; i < samples[s].n; i++)
+			recording_sample(&recording, 2000, PID, PID, 0x400000 + offset_of(samples[s].at));
+	recording_bytes(&recording, false, &bytes);
+	if (reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "recording", &err) ||
+	    asked_alone(&asked, &query, &reader, &err))
+		fail_msg("%s", err.s);
+	for (size_t i = 0; i < asked.table->hists[0].n; i++) {
+		const struct entry *entry = asked.table->hists[0].entries[i];
+
+		str_addf(&text, "%llu", (unsigned long long)entry->self.n_samples);
+		for (size_t c = 0; c < asked.table->n_columns; c++)
+			if (asked.table->columns[c].kind == COLUMN_KEY) {
+				str_add(&text, "|");
+				table_key_text(asked.table, entry, &asked.table->columns[c], &text);
+			}
+		str_add(&text, "\n");
+	}
+	assert_string_equal(text.s, "6|struct node|struct node +0x8 (key)|struct node: cache-line 0\n"
+				    "3|struct node|struct node +0x18 (inner.second)|struct node: cache-line 0\n"
+				    "1|(unknown)|(unknown)|(unknown): cache-line 0\n");
+	assert_int_equal(asked.table->notes.n, 1);
+	assert_string_equal(asked.table->notes.v[0].text,
+			    "types: 10.0 % of 10 samples have none (10.0 %: the instruction has no operand in memory)");
+	asked_release(&asked);
+	reader_close(&reader);
+	recording_release(&recording);
+	str_release(&bytes);
+	str_release(&text);
+	str_release(&err);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_probe_reads_what_it_says),
+		cmocka_unit_test(samples_are_counted_by_type),
+	};
+
+	return cmocka_run_group_tests(tests, find_self, NULL);
+}
