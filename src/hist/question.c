@@ -293,9 +293,6 @@ static const struct left_out_key {
 } left_out_keys[] = {
 	{ "ipc_lbr", "instructions per cycle need the program's code to be decoded" },
 	{ "ipc_null", "instructions per cycle need the program's code to be decoded" },
-	{ "type", "types of data are not read from debug information" },
-	{ "typeoff", "types of data are not read from debug information" },
-	{ "typecln", "types of data are not read from debug information" },
 };
 
 static void add_known_words(struct str *out)
