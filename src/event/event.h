@@ -293,4 +293,11 @@ int event_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host);
 void event_core_pmus_read(struct event_pmu_list *pmus, const struct host_paths *host);
 void event_pmu_list_release(struct event_pmu_list *pmus);
 
+/* ---- tracepoint.c ---- */
+/*
+ * The tracefs in use: host->tracefs if it has events/, else sysfs/kernel/debug/tracing; into out. 0, or the negative
+ * errno with which its events are out of reach.
+ */
+int tracefs_root(const struct host_paths *host, struct str *out);
+
 #endif

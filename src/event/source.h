@@ -117,7 +117,5 @@ void event_release(struct event *event);
  * where that splits what was written; applies the group's modifiers and name. (group.c)
  */
 int event_make_group(struct event_parse *p, size_t first, const struct spec_group *group);
-/* The tracefs in use: host->tracefs if it has events/, else sysfs/kernel/debug/tracing; into out. */
-int tracefs_root(const struct host_paths *host, struct str *out);
 
 #endif

@@ -237,38 +237,27 @@ static void put_systems(struct str *out, const struct found_tracepoints *found, 
 	}
 }
 
-static char *tracefs_root(const struct kern *kern)
-{
-	char *events = xasprintf("%s/events", kern->host.tracefs), *root;
-
-	root = access(events, X_OK) ? xasprintf("%s/kernel/debug/tracing", kern->host.sysfs) :
-				      xstrdup(kern->host.tracefs);
-	free(events);
-	return root;
-}
-
 void tracing_data_collect(struct info *info, const struct event_list *events,
 			  const struct kern *kern)
 {
 	struct found_tracepoints found = { 0 };
-	struct str out = STR_INIT;
+	struct str out = STR_INIT, root = STR_INIT;
 	bool any = false;
-	char *root;
 
 	for (size_t i = 0; !any && i < events->n; i++)
 		any = events->v[i].attr.type == PERF_TYPE_TRACEPOINT;
 	if (!any)
 		return;
-	root = tracefs_root(kern);
-	find_all(&found, events, root);
-	put_header(&out, root);
-	put_systems(&out, &found, root);
+	tracefs_root(&kern->host, &root);
+	find_all(&found, events, root.s);
+	put_header(&out, root.s);
+	put_systems(&out, &found, root.s);
 	put_u32(&out, 0);
-	put_file(&out, root, "printk_formats", sizeof(uint32_t));
+	put_file(&out, root.s, "printk_formats", sizeof(uint32_t));
 	put_u64(&out, 0);
 	info->tracing_data_size = out.len;
 	info->tracing_data = (uint8_t *)str_detach(&out);
 	info_set(info, FEATURE_TRACING_DATA);
 	free_all(&found);
-	free(root);
+	str_release(&root);
 }
