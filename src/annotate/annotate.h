@@ -172,6 +172,11 @@ struct instruction_found {
 };
 /* False: no file has the code of the location, or there is no disassembler for its machine. */
 bool instruction_at_location(struct instructions *instructions, uint32_t location, struct instruction_found *found);
+/*
+ * Whether an instruction begins `at` bytes into code, of which the first instruction begins at its first byte.
+ * Negative, with a clause: it can't be disassembled. machine: EM_*.
+ */
+int code_instruction_begins(uint16_t machine, const uint8_t *bytes, size_t n, size_t at, struct str *why);
 /* A line of source, printable; lives as long as instructions. NULL: no such file or line. */
 const char *instructions_source(struct instructions *instructions, const struct source_line *line);
 

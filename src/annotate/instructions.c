@@ -116,6 +116,23 @@ bool instruction_at_location(struct instructions *instructions, uint32_t locatio
 	return disasm;
 }
 
+int code_instruction_begins(uint16_t machine, const uint8_t *bytes, size_t n, size_t at, struct str *why)
+{
+	struct disasm *disasm = disasm_open(machine, false, why);
+	size_t next = 0;
+
+	if (!disasm)
+		return -ENOSYS;
+	while (next < at && next < n) {
+		struct disasm_instruction instruction;
+
+		next += disasm_next(disasm, bytes + next, n - next, next, &instruction) ?
+				instruction.n_bytes : disasm_unknown(disasm, bytes + next, n - next);
+	}
+	disasm_close(disasm);
+	return next == at;
+}
+
 const char *instructions_source(struct instructions *instructions, const struct source_line *line)
 {
 	return line->file ? source_text(instructions->sources, line->file, line->line) : NULL;

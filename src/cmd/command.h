@@ -70,6 +70,7 @@ int cmd_help(const struct command *self, int argc, char **argv, const struct ker
 int cmd_check(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_config(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_kallsyms(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_probe(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_data(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_inject(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_sched(const struct command *self, int argc, char **argv, const struct kern *kern);
@@ -82,6 +83,6 @@ extern const struct option_row record_options[], stat_options[], list_options[],
 	annotate_options[], evlist_options[], buildid_list_options[], buildid_cache_options[], archive_options[],
 	export_options[], exporter_options[], stat_report_options[], diff_options[],
 	compare_options[], check_options[], config_options[], kallsyms_options[], inject_options[], data_options[],
-	sched_options[];
+	sched_options[], probe_options[];
 
 #endif

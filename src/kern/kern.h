@@ -575,6 +575,17 @@ void ticker_stop(struct ticker *ticker);
 /* Has a tick been reached? Then the next one is after now_ns. */
 bool ticker_due(struct ticker *ticker, uint64_t now_ns);
 
+/* ---- probe_events.c: probes that are set up in tracefs ---- */
+
+enum probe_target { PROBE_PROGRAM, PROBE_KERNEL }; /* uprobe_events, kprobe_events */
+/* Appends the kernel's list; -ENOENT and others with a sentence of two lines, the second what to do. */
+int probe_events_read(const struct host_paths *host, enum probe_target target, struct str *list, struct str *err);
+/*
+ * Adds or removes probes: lines "p:GROUP/EVENT ...", "r:GROUP/EVENT ..." or "-:GROUP/EVENT", without their end. A
+ * negative errno with what the kernel says of the line, where it says something.
+ */
+int probe_events_write(const struct host_paths *host, enum probe_target target, const char *line, struct str *err);
+
 /* ---- reason.c: errno -> words, the only place that knows them ---- */
 /*
  * Why an open counter never ran or why a group could not be scheduled, found by asking the machine

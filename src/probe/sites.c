@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sites: a point -> the addresses that it means.
+ *
+ *	FUNCTION          its first instruction, and that of each copy that was inlined somewhere; of several
+ *	                  functions of the name (static ones) all
+ *	FUNCTION:LINE     where the line begins, in the function and in each copy; SOURCE:LINE: wherever it is
+ *	FUNCTION+OFFSET   an instruction; an address within one is refused: the kernel would write over its middle
+ *	FUNCTION%return   the function itself: copies do not return
+ *
+ * A line can begin several times: compilers take it apart ("for" begins before the loop and in it), and each part
+ * counts. Rows of the table that go on with the line of the row before are not a beginning.
+ *
+ * Without DWARF the table of symbols has the functions that have code of their own.
+ */
+#include "elf/elf.h"
+#include "probe/probe_internal.h"
+#include "sym/sym.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void probe_sites_release(struct probe_sites *places)
+{
+	free(places->v);
+	*places = (struct probe_sites){ 0 };
+}
+
+static void add_place(struct probe_sites *places, const struct probe_site *place)
+{
+	for (size_t i = 0; i < places->n; i++)
+		if (places->v[i].address == place->address)
+			return;
+	VEC_GROW(places->v, places->n, places->cap);
+	places->v[places->n++] = *place;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct probe_site *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* ---- functions in DWARF ---- */
+
+static bool is_function(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+/* DIEs in which functions with code can be. */
+static bool may_hold_code(int tag)
+{
+	switch (tag) {
+	case DW_TAG_compile_unit:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Compares with its own name, the linker's, and that with its namespaces and classes: "sum", "_ZNK2ns3Box3sumEi",
+ * "ns::Box::sum".
+ */
+static bool is_called(struct probe_file *file, Dwarf_Die *die, const char *name)
+{
+	const char *linkage, *plain = probe_die_text(file, die, DW_AT_name);
+	struct str text = STR_INIT;
+	bool same;
+
+	if (text_same(plain, name))
+		return true;
+	linkage = probe_die_text(file, die, DW_AT_linkage_name);
+	if (!linkage)
+		return false;
+	same = !strcmp(linkage, name) ||
+	       (strchr(name, ':') && demangle(linkage, false, NULL, &text) && !strcmp(text.s, name));
+	str_release(&text);
+	return same;
+}
+
+bool probe_site_has(struct probe_file *file, const struct probe_site *place, uint64_t address)
+{
+	Dwarf_Die scope = place->scope;
+
+	return address == place->address || probe_file_dw(file)->dwarf_haspc(&scope, address) > 0;
+}
+
+/* A place at the DIE that a walk stands on; false: the DIE has no code, or none that is in the file. */
+static bool place_of(struct probe_walk *walk, struct probe_site *place)
+{
+	const struct probe_dw *dw = probe_file_dw(walk->file);
+	Dwarf_Die *die = &walk->path[walk->depth];
+	size_t real = walk->depth;
+
+	*place = (struct probe_site){ .at_entry = true, .has_dwarf = true, .scope = *die, .unit = walk->path[0] };
+	if (!probe_die_entry(walk->file, die, &place->address) || !probe_file_is_code(walk->file, place->address))
+		return false;
+	place->inlined = dw->dwarf_tag(die) == DW_TAG_inlined_subroutine;
+	while (real && dw->dwarf_tag(&walk->path[real]) != DW_TAG_subprogram)
+		real--;
+	place->real = walk->path[real];
+	place->name = probe_die_text(walk->file, die, DW_AT_name);
+	return probe_die_entry(walk->file, &place->real, &place->start);
+}
+
+static bool is_in_source(struct probe_file *file, Dwarf_Die *die, const char *name)
+{
+	const char *source = probe_die_source(file, die);
+
+	return source && probe_source_is(source, name);
+}
+
+/* All functions of the point's name, and their copies, in a unit. */
+static void add_functions(struct probe_file *file, Dwarf_Die *unit, const struct probe_point *point,
+			  struct probe_sites *places)
+{
+	const struct probe_dw *dw = probe_file_dw(file);
+	struct probe_walk walk;
+	struct probe_site place;
+	uint64_t entry;
+	bool enter = true;
+
+	probe_walk_begin(&walk, file, unit);
+	while (probe_walk_next(&walk, enter)) {
+		Dwarf_Die *die = &walk.path[walk.depth];
+		int tag = dw->dwarf_tag(die);
+
+		enter = may_hold_code(tag);
+		/* Declarations, and the model that copies are made after, have no code. */
+		if (tag == DW_TAG_subprogram && !probe_die_entry(file, die, &entry))
+			enter = false;
+		if (enter && is_function(tag) && is_called(file, die, point->function) &&
+		    (!point->source || is_in_source(file, die, point->source)) &&
+		    place_of(&walk, &place))
+			add_place(places, &place);
+	}
+}
+
+bool probe_site_at(struct probe_file *file, uint64_t address, struct probe_site *place)
+{
+	struct str ignored = STR_INIT;
+	const struct probe_dw *dw = probe_file_dwarf(file, &ignored);
+	struct probe_walk walk;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit;
+	bool found = false;
+
+	str_release(&ignored);
+	while (dw && !found && probe_next_unit(file, &cu, &unit)) {
+		bool enter = true;
+
+		if (dw->dwarf_haspc(&unit, address) <= 0)
+			continue;
+		probe_walk_begin(&walk, file, &unit);
+		while (probe_walk_next(&walk, enter)) {
+			Dwarf_Die *die = &walk.path[walk.depth];
+			int tag = dw->dwarf_tag(die);
+
+			enter = may_hold_code(tag) &&
+				(tag == DW_TAG_namespace || tag == DW_TAG_module || dw->dwarf_haspc(die, address) > 0);
+			if (enter && is_function(tag))
+				found |= place_of(&walk, place);
+		}
+	}
+	if (found) {
+		place->at_entry = place->address == address;
+		place->address = address;
+	}
+	return found;
+}
+
+/* ---- lines ---- */
+
+struct line_search {
+	struct probe_file *file;
+	const char *source; /* its whole path, or the name that was given */
+	bool whole;
+	uint64_t line;
+	uint64_t next; /* the nearest line behind it that has code; 0: none */
+};
+
+static bool is_source(const struct line_search *search, const char *path)
+{
+	return path && (search->whole ? !strcmp(path, search->source) : probe_source_is(path, search->source));
+}
+
+/* Whether the line begins at a row; notes lines behind it. */
+static bool begins(struct line_search *search, const struct probe_row *row)
+{
+	if (!row->starts || !is_source(search, row->source))
+		return false;
+	if (row->line > search->line && (!search->next || row->line < search->next))
+		search->next = row->line;
+	return row->line == search->line && !row->again;
+}
+
+/* Replaces each of the functions by where the line begins in it. */
+static int lines_of_functions(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+			      struct str *err)
+{
+	struct probe_sites lines = { 0 };
+	struct line_search search = { .file = file, .whole = true };
+
+	for (size_t i = 0; i < places->n; i++) {
+		struct probe_site function = places->v[i], place = function;
+		struct probe_rows rows = { 0 };
+		uint64_t first = 0;
+
+		search.source = probe_die_source(file, &place.scope);
+		if (!search.source || !probe_die_number(file, &place.scope, DW_AT_decl_line, &first))
+			continue;
+		search.line = first + point->line;
+		probe_rows_read(file, &place.unit, &rows);
+		for (size_t r = 0; r < rows.n; r++) {
+			if (!probe_site_has(file, &function, rows.v[r].address) || !begins(&search, &rows.v[r]))
+				continue;
+			place.at_entry = false;
+			place.address = rows.v[r].address;
+			add_place(&lines, &place);
+		}
+		probe_rows_release(&rows);
+		if (search.next)
+			search.next -= first;
+	}
+	probe_sites_release(places);
+	*places = lines;
+	if (lines.n)
+		return 0;
+	fail(err, -ENOENT, "no code begins at line %llu of '%s'", (unsigned long long)point->line, point->function);
+	if (search.next)
+		str_addf(err, ": the next line with code is %llu", (unsigned long long)search.next);
+	return -ENOENT;
+}
+
+static int lines_of_source(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+			   struct str *err)
+{
+	struct line_search search = { .file = file, .source = point->source, .line = point->line };
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit;
+
+	while (probe_next_unit(file, &cu, &unit)) {
+		struct probe_rows rows = { 0 };
+
+		probe_rows_read(file, &unit, &rows);
+		for (size_t r = 0; r < rows.n; r++) {
+			struct probe_site place;
+
+			if (begins(&search, &rows.v[r]) && probe_site_at(file, rows.v[r].address, &place))
+				add_place(places, &place);
+		}
+		probe_rows_release(&rows);
+	}
+	if (places->n)
+		return 0;
+	fail(err, -ENOENT, "no code begins at line %llu of %s", (unsigned long long)point->line, point->source);
+	if (search.next)
+		str_addf(err, ": the next line with code is %llu", (unsigned long long)search.next);
+	return -ENOENT;
+}
+
+void probe_site_after_prologue(struct probe_file *file, struct probe_site *place)
+{
+	const struct probe_dw *dw = probe_file_dw(file);
+	struct probe_rows rows = { 0 };
+	uint64_t second = 0;
+
+	probe_rows_read(file, &place->unit, &rows);
+	for (size_t i = 0; i < rows.n; i++) {
+		const struct probe_row *row = &rows.v[i];
+
+		if (row->address <= place->address || dw->dwarf_haspc(&place->real, row->address) <= 0)
+			continue;
+		if (row->prologue_end || (row->starts && !second))
+			second = row->address;
+		if (row->prologue_end)
+			break;
+	}
+	probe_rows_release(&rows);
+	if (second) {
+		place->address = second;
+		place->at_entry = false;
+	}
+}
+
+/* ---- what a place has to be ---- */
+
+/* Refuses an address at which no instruction begins. The first of a function, and a row of lines, are always one. */
+static int check_instruction(struct probe_file *file, const struct probe_site *place, const char *what,
+			     struct str *err)
+{
+	struct str why = STR_INIT;
+	int rc = place->address == place->start ? 1 :
+		 probe_file_is_instruction(file, place->start, place->address, &why);
+
+	if (!rc)
+		rc = fail(err, -EINVAL, "%s is in the middle of an instruction", what);
+	else if (rc < 0)
+		rc = fail(err, -EINVAL, "%s: whether an instruction begins there cannot be told: %s", what, why.s);
+	else
+		rc = 0;
+	str_release(&why);
+	return rc;
+}
+
+static int add_address(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+		       struct str *err)
+{
+	struct probe_site place = { .address = point->address };
+	uint64_t end;
+	char what[32];
+	int rc;
+
+	snprintf(what, sizeof(what), "%#llx", (unsigned long long)point->address);
+	if (!probe_file_is_code(file, point->address))
+		return fail(err, -EINVAL, "%s is not in an executable part of %s", what, probe_file_path(file));
+	if (!probe_site_at(file, point->address, &place)) {
+		place = (struct probe_site){ .address = point->address, .start = point->address };
+		place.name = probe_file_symbol(file, point->address, &place.start, &end);
+		if (!place.name)
+			return fail(err, -EINVAL, "%s is in no function that is known: "
+				    "whether an instruction begins there cannot be told", what);
+	}
+	rc = check_instruction(file, &place, what, err);
+	if (!rc)
+		add_place(places, &place);
+	return rc;
+}
+
+/* Moves the places by the point's offset, which has to be within each. */
+static int add_offset(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+		      struct str *err)
+{
+	struct str what = STR_INIT;
+	int rc = 0;
+
+	probe_point_text(point, &what);
+	for (size_t i = 0; i < places->n && !rc; i++) {
+		struct probe_site *place = &places->v[i];
+		uint64_t start, end;
+
+		place->address += point->offset;
+		place->at_entry = false;
+		if (probe_file_symbol(file, place->start, &start, &end) && place->address >= end)
+			rc = fail(err, -EINVAL, "%s is outside: the function has %llu bytes", what.s,
+				  (unsigned long long)(end - start));
+		else
+			rc = check_instruction(file, place, what.s, err);
+	}
+	str_release(&what);
+	return rc;
+}
+
+/* Drops inlined copies, in which neither returns nor offsets are known. */
+static int drop_copies(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+		       struct note_list *notes, struct str *err)
+{
+	size_t n = 0, all = places->n;
+
+	(void)file;
+	for (size_t i = 0; i < all; i++)
+		if (!places->v[i].inlined)
+			places->v[n++] = places->v[i];
+	places->n = n;
+	if (!n)
+		return fail(err, -ENOTSUP, "'%s' is inlined wherever it is called: such copies have no %s",
+			    point->function, point->returns ? "return" : "offsets of their own");
+	if (n < all)
+		note_add(notes, false, NULL, "%s: its %zu inlined copies are left out: they have no %s",
+			 point->function, all - n, point->returns ? "return" : "offsets of their own");
+	return 0;
+}
+
+/* A function by the table of symbols. */
+static int add_symbol(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+		      struct str *err)
+{
+	struct elf_function function;
+	struct probe_site place = { .at_entry = true };
+	struct near_name near;
+	int rc;
+
+	near_init(&near, point->function, strlen(point->function));
+	rc = elf_find_function(probe_file_path(file), point->function, &function, &near, err);
+	if (rc == -ENOENT && near_best(&near))
+		str_addf(err, "\ndid you mean '%s'?", near_best(&near));
+	if (rc)
+		return rc;
+	if (!probe_file_address(file, function.offset, &place.address))
+		return fail(err, -ENOEXEC, "'%s' is in no segment of %s", point->function, probe_file_path(file));
+	place.start = place.address;
+	place.name = point->function;
+	add_place(places, &place);
+	return 0;
+}
+
+int probe_sites_find(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+		      struct note_list *notes, struct str *err)
+{
+	struct str why = STR_INIT;
+	const struct probe_dw *dw = probe_file_dwarf(file, &why);
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die unit;
+	int rc = 0;
+
+	if (point->has_address) {
+		rc = add_address(file, point, places, err);
+	} else if (!dw && (point->has_line || point->source)) {
+		rc = fail(err, -ENODATA, "%s: %s: lines and source files are not known", probe_file_path(file), why.s);
+	} else if (!point->function) {
+		rc = lines_of_source(file, point, places, err);
+	} else {
+		while (dw && probe_next_unit(file, &cu, &unit))
+			add_functions(file, &unit, point, places);
+		if (!places->n)
+			rc = add_symbol(file, point, places, err);
+		else if (point->has_line && point->line) /* line 0 is the function itself */
+			rc = lines_of_functions(file, point, places, err);
+		if (!rc && (point->returns || point->offset))
+			rc = drop_copies(file, point, places, notes, err);
+		if (!rc && point->offset)
+			rc = add_offset(file, point, places, err);
+	}
+	if (places->n)
+		qsort(places->v, places->n, sizeof(*places->v), by_address);
+	str_release(&why);
+	return rc;
+}
+
+/* ---- definitions ---- */
+
+static int define_place(struct probe_file *file, const struct probe_point *point, struct probe_site *place,
+			const char *group, const char *event, struct probe_definition *definition, struct str *err)
+{
+	struct str text = STR_INIT, words = STR_INIT;
+	uint64_t offset = 0;
+	int rc = 0;
+
+	if (place->at_entry && probe_needs_prologue(file, place, point))
+		probe_site_after_prologue(file, place);
+	for (size_t i = 0; i < point->n_arguments && !rc; i++)
+		rc = probe_argument_add(file, place, point, point->arguments[i], &words, err);
+	if (!rc && !probe_file_offset(file, place->address, &offset))
+		rc = fail(err, -ENOEXEC, "%#llx is not in the file", (unsigned long long)place->address);
+	str_addf(&text, "%c:%s/%s %s:%#llx%s", point->returns ? 'r' : 'p', group, event, probe_file_path(file),
+		 (unsigned long long)offset, words.s);
+	str_reset(&words);
+	probe_point_text(point, &words);
+	*definition = (struct probe_definition){
+		.group = xstrdup(group), .event = xstrdup(event), .path = xstrdup(probe_file_path(file)),
+		.place = str_detach(&words), .address = place->address, .text = str_detach(&text),
+	};
+	return rc;
+}
+
+int probe_define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
+		 struct probe_definitions *definitions, struct note_list *notes, struct str *err)
+{
+	char *group = point->group ? xstrdup(point->group) : probe_group_of(probe_file_path(file)), *event = NULL;
+	struct probe_sites places = { 0 };
+	struct probe_definitions made = { 0 };
+	int rc = probe_sites_find(file, point, &places, notes, err);
+
+	if (!rc && strlen(group) > PROBE_NAME_MAX)
+		rc = fail(err, -EINVAL, "'%s' has more than %d letters: give it another name, GROUP:NAME=PLACE", group,
+			  PROBE_NAME_MAX);
+	if (!rc) {
+		event = probe_event_name(point, group, places.v[0].name, naming, definitions, err);
+		rc = event ? 0 : -EINVAL;
+	}
+	for (size_t i = 0; i < places.n && !rc; i++) {
+		VEC_GROW(made.v, made.n, made.cap);
+		rc = define_place(file, point, &places.v[i], group, event, &made.v[made.n++], err);
+	}
+	for (size_t i = 0; i < made.n && !rc; i++) {
+		VEC_GROW(definitions->v, definitions->n, definitions->cap);
+		definitions->v[definitions->n++] = made.v[i];
+		made.v[i] = (struct probe_definition){ 0 };
+	}
+	probe_definitions_release(&made);
+	probe_sites_release(&places);
+	free(event);
+	free(group);
+	return rc;
+}
+
+/* ---- back ---- */
+
+/* The line of an address as the real function's source has it: of code that was inlined, the line that calls it. */
+static uint64_t line_in(struct probe_file *file, const struct probe_site *place)
+{
+	const struct probe_dw *dw = probe_file_dw(file);
+	Dwarf_Die unit = place->unit;
+	struct probe_rows rows = { 0 };
+	struct probe_walk walk;
+	uint64_t line = 0;
+	bool enter = true;
+
+	probe_walk_begin(&walk, file, &place->real);
+	while (probe_walk_next(&walk, enter)) {
+		Dwarf_Die *die = &walk.path[walk.depth];
+		int tag = dw->dwarf_tag(die);
+
+		enter = may_hold_code(tag) && dw->dwarf_haspc(die, place->address) > 0;
+		if (enter && tag == DW_TAG_inlined_subroutine && probe_die_number(file, die, DW_AT_call_line, &line))
+			return line;
+	}
+	probe_rows_read(file, &unit, &rows);
+	for (size_t i = 0; i < rows.n && rows.v[i].address <= place->address; i++)
+		line = rows.v[i].line;
+	probe_rows_release(&rows);
+	return line;
+}
+
+void probe_file_describe(struct probe_file *file, uint64_t offset, bool returns, struct str *out)
+{
+	struct probe_site place;
+	uint64_t address, start, end, first = 0, line;
+	const char *name;
+
+	if (!probe_file_address(file, offset, &address)) {
+		str_addf(out, "%#llx", (unsigned long long)offset);
+		return;
+	}
+	if (probe_site_at(file, address, &place) && probe_die_text(file, &place.real, DW_AT_name)) {
+		name = probe_die_text(file, &place.real, DW_AT_name);
+		str_add_printable(out, name, strlen(name));
+		line = line_in(file, &place);
+		probe_die_number(file, &place.real, DW_AT_decl_line, &first);
+		if (returns)
+			str_add(out, "%return");
+		else if (place.start != address && line > first)
+			str_addf(out, ":%llu", (unsigned long long)(line - first));
+		name = probe_die_source(file, &place.real);
+		if (name) {
+			str_addc(out, '@');
+			str_add_printable(out, name, strlen(name));
+		}
+		return;
+	}
+	name = probe_file_symbol(file, address, &start, &end);
+	if (!name) {
+		str_addf(out, "%#llx", (unsigned long long)offset);
+		return;
+	}
+	str_add_printable(out, name, strlen(name));
+	if (returns)
+		str_add(out, "%return");
+	else if (address != start)
+		str_addf(out, "+%llu", (unsigned long long)(address - start));
+}

@@ -1,0 +1,264 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# pstat probe: a program that says how often and with what it was called, built with and without optimization; what the
+# kernel counted and fetched at probes in it is the same. Probes are the whole machine's: names have this shell's pid,
+# and what a test leaves is removed when it ends.
+#
+# run: once
+# rights: test_without_rights test_definitions test_refused
+. "${0%/*}/../lib.sh"
+
+group=pstat_probe_$$
+
+cat >"$tmp/called.c" <<'C'
+/* called N: N calls of outer(), with other arguments each, half of them by a thread, and N by a child. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+struct name { const char *text; int length; };
+struct item { struct item *next; struct name name; unsigned kind : 3, rest : 5; short numbers[3]; };
+int total = 40;
+static inline __attribute__((always_inline)) int inner(int value)
+{
+	int two = value + value;
+	__asm__ volatile("" : "+r"(two));
+	return two;
+}
+__attribute__((noinline)) int outer(const char *text, int length, struct item *item)
+{
+	int sum = length;
+	__asm__ volatile("" : "+r"(sum) : "r"(item) : "memory");
+	total++;
+	return inner(sum) + item->numbers[1];
+}
+__attribute__((noinline)) static void call(int i, int said)
+{
+	struct item next = { 0, { "follows", 7 }, 5, 0, { 0, 0, 0 } };
+	struct item item = { &next, { "leads", 5 }, i, 0, { -i, 10 * i, 0 } };
+	char text[16];
+	int before = total, value;
+	snprintf(text, sizeof(text), "call-%d", i);
+	value = outer(text, i * 3 - 4, &item);
+	if (said)
+		printf("text=\"%s\" length=%d kind=%d b=%d next=\"%s\" total=%d value=%d\n", text, i * 3 - 4, i & 7,
+		       10 * i, next.name.text, before, value);
+}
+static void *half(void *n)
+{
+	for (int i = 0; i < *(int *)n / 2; i++)
+		call(i, 1);
+	return 0;
+}
+int main(int argc, char **argv)
+{
+	int n = argc > 1 ? atoi(argv[1]) : 4;
+	pthread_t thread;
+	pthread_create(&thread, 0, half, &n);
+	pthread_join(thread, 0);
+	for (int i = n / 2; i < n; i++)
+		call(i, 1);
+	fflush(stdout);
+	if (argc > 2 && !fork()) {
+		for (int i = 0; i < n; i++)
+			call(i, 0);
+		_exit(0);
+	}
+	wait(0);
+	return 0;
+}
+C
+
+# build: $tmp/plain without optimization, $tmp/fast with it.
+build()
+{
+	cd "$tmp" || exit 1
+	[ -x fast ] && return
+	"${CC:-cc}" -O0 -g -pthread -o plain called.c 2>cc_err && "${CC:-cc}" -O2 -g -pthread -o fast called.c 2>>cc_err ||
+		skip "needs a C compiler"
+}
+
+# Needs a kernel that probes programs, and lets this user set probes.
+need_probes()
+{
+	need_root
+	need_uprobes
+	need_tracefs
+	[ -w /sys/kernel/tracing/uprobe_events ] || skip "needs tracefs on /sys/kernel/tracing, writable"
+	trap '"$PSTAT" probe -q --del "$group*:*" 2>/dev/null' EXIT
+}
+
+# line PATTERN: its number in the source, counted from the line of the function, FROM.
+line_of() { awk -v from="$1" -v what="$2" 'index($0, from) { n = NR } n && index($0, what) { print NR - n; exit }' "$tmp/called.c"; }
+
+test_counts()
+{
+	need_probes
+	build
+	for program in plain fast; do # copies and lines are there, whatever the compiler made of them
+		run "$PSTAT" probe -x ./$program -a "$group:outer=outer" -a "$group:outer=outer%return" -a "$group:inner=inner" \
+			-a "$group:line=outer:$(line_of 'int outer(' 'total++')"
+		same "$program: they are set" 0 "$status"
+		has "$program: the first is named" "^  $group:outer +\(on outer in $tmp/$program\)" "$out"
+		run "$PSTAT" stat -x, -o counts -e "$group:outer,$group:outer__return,$group:inner,$group:line" ./$program 6 child
+		same "$program: calls, returns, copies and lines, of threads and a child" \
+			"12 $group:outer 12 $group:outer__return 12 $group:inner 12 $group:line" \
+			"$(awk -F, 'NF > 3 { printf "%s%s %s", sep, $1, $3; sep = " " }' counts)"
+		run "$PSTAT" probe --list "$group:*"
+		has "$program: the list has the function" "^  $group:outer +\(on outer@.*called\.c in $tmp/$program\)" "$out"
+		has "$program: and the return" "^  $group:outer__return \(on outer%return@.*called\.c in $tmp/$program\)" "$out"
+		[ $program = fast ] || # where it may be the function's first
+			has "$program: and the line" "^  $group:line .*\(on outer:$(line_of 'int outer(' 'total++')@" "$out"
+		run "$PSTAT" probe --del "$group:*"
+		same "$program: each event is removed once" 4 "$(grep -c '^Removed event: ' <<<"$out")"
+		same "$program: none is left" "" "$("$PSTAT" probe -l "$group:*")"
+	done
+}
+
+# The program's own lines, of what was sampled.
+sampled()
+{
+	"$PSTAT" script -i "$1" -F event,trace | sed -nE \
+		"s/^ *$group:outer: .*(text=.*) length=(.*) kind=(.*) b=(.*) next=(.*) total=(.*)\$/\1 length=\2 kind=\3 b=\4 next=\5 total=\6/p"
+}
+
+test_arguments()
+{
+	local program
+
+	need_probes
+	build
+	for program in plain fast; do
+		run "$PSTAT" probe -q -x ./$program "$group:outer=outer" text=text:string length item-\>kind \
+			b=item-\>numbers[1] next=item-\>next-\>name.text:string total
+		same "$program: they are set" "0 " "$status $err"
+		run "$PSTAT" probe -q -x ./$program -a "$group:back=outer%return value=\$retval:s32"
+		run "$PSTAT" record -q -o $program.data -e "$group:outer,$group:back__return" ./$program 6
+		same "$program: they are what it was called with" "$(sed 's/ value=.*//' <<<"$out")" "$(sampled $program.data)"
+		same "$program: and what it returned" "$(sed 's/.* value=//' <<<"$out")" \
+			"$("$PSTAT" script -i $program.data -F event,trace | sed -n 's/.*back__return:.* value=//p')"
+		"$PSTAT" probe -q --del "$group:*"
+	done
+}
+
+test_definitions()
+{
+	build
+	run "$PSTAT" probe -x ./plain -D outer
+	has "no rights are needed" "^p:probe_plain/outer $tmp/plain:0x[0-9a-f]+\$" "$out"
+	same "a name of one's own" "p:g/e" "$("$PSTAT" probe -x ./plain -D g:e=outer | cut -d' ' -f1)"
+	same "a copy in each caller" 1 "$("$PSTAT" probe -x ./fast -D inner | wc -l)"
+	run "$PSTAT" probe -x ./plain -V outer
+	for variable in 'char\* text' 'int length' 'struct item\* item' 'int sum'; do
+		has "variables: $variable" "^		${variable% *}	${variable##* }\$" "$out"
+	done
+	run "$PSTAT" probe -x ./plain -L outer:"$(line_of 'int outer(' 'int sum')"-"$(line_of 'int outer(' 'asm')"
+	has "lines with code" "^ +$(line_of 'int outer(' 'int sum')  	int sum = length;" "$out"
+	run "$PSTAT" probe -x ./plain -F 'o*er'
+	same "functions" outer "$out"
+	need_perf
+	perf probe -h 2>&1 | grep -q -- --exec || skip "needs a perf with perf probe"
+	for words in outer outer%return 'outer length' 'outer text=text:string item->name.length' 'e=outer+0'; do
+		perf probe -q -x ./plain -D "$words" >theirs 2>/dev/null || skip "needs a perf that reads this program"
+		same "as perf: $words" "$(<theirs)" "$("$PSTAT" probe -x ./plain -D "$words")"
+	done
+}
+
+test_refused()
+{
+	build
+	refuses() { fails_with 125 "^pstat: probe: $1" "$PSTAT" probe -x ./"$2" -D "$3"; }
+	refuses "$tmp/plain has no function 'uoter'\$" plain uoter
+	has "what was meant" "^  did you mean 'outer'\?\$" "$err"
+	refuses "'inner' is inlined wherever it is called: such copies have no return\$" fast inner%return
+	refuses "'nothing' at 0x[0-9a-f]+: no variable of that name is in scope there\$" plain 'outer nothing'
+	refuses "'item->nothing' at .*: the structure has no member 'nothing'\$" plain 'outer item->nothing'
+	refuses "'item.next' at .*: the value before '.next' is a pointer: use ->\$" plain 'outer item.next'
+	refuses "'length->x' at .*: the value before '->x' is no pointer\$" plain 'outer length->x'
+	refuses "'item->name' at .*: it is a structure: name a member\$" plain 'outer item->name'
+	refuses "'length:string' at .*: it is no pointer and no array" plain 'outer length:string'
+	refuses "'length': where a function returns, its variables are gone" plain 'outer%return length'
+	refuses '\$retval is known where a function returns: outer%return$' plain 'outer $retval'
+	refuses "no code begins at line 1 of called.c: the next line with code is [0-9]+\$" plain called.c:1
+	refuses "outer\+9999 is outside: the function has [0-9]+ bytes\$" plain outer+9999
+	refuses "0x1 is not in an executable part of " plain 0x1
+	refuses "'a{64}' has 64 letters: the kernel takes 63" plain "$(printf 'a%.0s' {1..64})=outer"
+	"${CC:-cc}" -O2 -pthread -s -Wl,--build-id=none -o stripped called.c || skip "needs a linker that strips"
+	refuses "$tmp/stripped has no function 'outer'" stripped outer
+	refuses "$tmp/stripped: it has no debug information: lines and source files are not known\$" stripped outer:1
+	fails_with 125 "^pstat: probe: ./called.c: " "$PSTAT" probe -x ./called.c -D outer
+	fails_with 125 "^pstat: probe: ./nowhere: No such file" "$PSTAT" probe -x ./nowhere -D outer
+	fails_with 129 "^pstat: probe: give one thing to do" "$PSTAT" probe -x ./plain
+	fails_with 129 "^pstat: probe: give one thing to do" "$PSTAT" probe -l -d x
+}
+
+test_middle_of_an_instruction()
+{
+	build
+	# On x86-64 the first instruction of a function at -O0 is of one byte or of four (endbr64); of arm64 all are of four.
+	for offset in 1 2 3; do
+		"$PSTAT" probe -x ./plain -D outer+$offset >/dev/null 2>said && continue
+		grep -q 'cannot be told' said && skip "needs capstone"
+		has "+$offset" "^pstat: probe: outer\+$offset is in the middle of an instruction\$" "$(<said)"
+		return
+	done
+	fail "the middle of an instruction is refused" "offsets 1, 2 and 3 were taken"
+}
+
+test_all_or_none()
+{
+	need_probes
+	build
+	run "$PSTAT" probe -x ./plain -a "$group:good=outer" -a "$group:bad=outer x=%nothing"
+	same "status" 125 "$status"
+	has "the kernel's own reason" "^pstat: probe: the kernel refuses 'p:$group/bad .*x=%nothing': [a-z].*\$" "$err"
+	same "none is left" "" "$("$PSTAT" probe -l "$group:*")"
+	run "$PSTAT" probe -q -x ./plain -a "$group:good=outer"
+	fails_with 125 "^pstat: probe: $group:good is there already\$" "$PSTAT" probe -x ./plain -a "$group:good=outer"
+	run "$PSTAT" probe -x ./plain -f "$group:good=outer"
+	has "--force gives it a number" "^  $group:good_1 " "$out"
+	run "$PSTAT" probe -n --del "$group:*"
+	same "--dry-run removes none" 2 "$("$PSTAT" probe -l "$group:*" | wc -l)"
+	fails_with 125 "^pstat: probe: no probe matches '$group:none'\$" "$PSTAT" probe -d "$group:none"
+}
+
+# A recorder that is killed leaves the probe as it was: it can be removed.
+test_killed()
+{
+	need_probes
+	build
+	"$PSTAT" probe -q -x ./plain "$group:killed=outer"
+	"$PSTAT" record -q -o killed.data -e "$group:killed" -a 2>/dev/null &
+	until [ -s killed.data ] || ! kill -0 $! 2>/dev/null; do :; done
+	fails_with 125 "^pstat: probe: the kernel refuses '-:$group/killed': somebody measures with this event\$" \
+		"$PSTAT" probe -d "$group:killed"
+	kill -9 $!
+	wait $! 2>/dev/null
+	until "$PSTAT" probe -q -d "$group:killed" 2>said || ! grep -q measures said; do :; done
+	same "it is removed" "" "$(cat said)$("$PSTAT" probe -l "$group:*")"
+}
+
+test_without_rights()
+{
+	need_unprivileged
+	build
+	[ -w /sys/kernel/tracing/uprobe_events ] && skip "needs a user who may not set probes"
+	fails_with 125 "^pstat: probe: (tracefs is not mounted|.*/uprobe_events: this user may not use it|this kernel)" \
+		"$PSTAT" probe -x ./plain -a "$group:outer=outer"
+	fails_with 125 "^pstat: probe: " "$PSTAT" probe --list
+}
+
+test_read_only()
+{
+	need_probes
+	need_mount
+	build
+	run "${own_mounts[@]}" bash -c 'mount -o remount,bind,ro /sys/kernel/tracing && "$1" probe -x ./plain -a "$2:outer=outer"' \
+		- "$PSTAT" "$group"
+	same "status" 125 "$status"
+	has "why" "^pstat: probe: /sys/kernel/tracing is mounted read-only\$" "$err"
+	has "what to do" "^  sudo mount -o remount,rw /sys/kernel/tracing\$" "$err"
+}
+
+run_tests

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pstat probe's words: points, ranges of lines, names of events, the kernel's list; and the files of tracefs on a tree
+ * of files.
+ */
+#include "fake_machine.h"
+
+#include "kern/kern.h"
+#include "probe/probe.h"
+
+#include <errno.h>
+
+#include <cmocka.h>
+
+static struct str err = STR_INIT;
+
+static int tear_down(void **state)
+{
+	(void)state;
+	str_release(&err);
+	return 0;
+}
+
+/* ---- points ---- */
+
+/* "GROUP EVENT FUNCTION SOURCE +OFFSET :LINE 0xADDRESS % | ARGUMENT ..."; "-": not given. */
+static const char *point_of(const char *words)
+{
+	static struct str text = STR_INIT;
+	struct probe_point point;
+	int rc;
+
+	str_reset(&err);
+	str_reset(&text);
+	rc = probe_point_parse(&point, words, &err);
+	if (rc) {
+		assert_int_equal(rc, -EINVAL);
+		assert_true(err.len);
+		str_add(&text, "wrong");
+	} else {
+		str_addf(&text, "%s %s %s %s", point.group ? point.group : "-", point.event ? point.event : "-",
+			 point.function ? point.function : "-", point.source ? point.source : "-");
+		if (point.offset)
+			str_addf(&text, " +%llu", (unsigned long long)point.offset);
+		if (point.has_line)
+			str_addf(&text, " :%llu", (unsigned long long)point.line);
+		if (point.has_address)
+			str_addf(&text, " %#llx", (unsigned long long)point.address);
+		str_add(&text, point.returns ? " %" : "");
+		for (size_t i = 0; i < point.n_arguments; i++)
+			str_addf(&text, " | %s", point.arguments[i]);
+	}
+	probe_point_release(&point);
+	return text.s;
+}
+
+static void words_become_points(void **state)
+{
+	static const struct {
+		const char *words, *point;
+	} rows[] = {
+		{ "parse", "- - parse -" },
+		{ "parse%return", "- - parse - %" },
+		{ "parse+16", "- - parse - +16" },
+		{ "parse+0x10", "- - parse - +16" },
+		{ "parse:6", "- - parse - :6" },
+		{ "parse:0", "- - parse - :0" },
+		{ "parse@a.c", "- - parse a.c" },
+		{ "parse@src/a.c:6", "- - parse src/a.c :6" },
+		{ "a.c:12", "- - - a.c :12" },
+		{ "/src/a:12", "- - - /src/a :12" },
+		{ "0x1230", "- - - - 0x1230" },
+		{ "ev=parse", "- ev parse -" },
+		{ "grp:ev=parse+1", "grp ev parse - +1" },
+		{ "ns::Box::sum", "- - ns::Box::sum -" },
+		{ "ns::Box::sum:3", "- - ns::Box::sum - :3" },
+		{ "ns::operator+", "- - ns::operator+ -" },
+		{ "operator==", "- - operator== -" },
+		{ "e=ns::operator==", "- e ns::operator== -" },
+		{ "  parse   text:string  at->x ", "- - parse - | text:string | at->x" },
+		{ "parse a=%ax +0(%sp):u64 $vars", "- - parse - | a=%ax | +0(%sp):u64 | $vars" },
+		{ "", "wrong" },
+		{ "   ", "wrong" },
+		{ "=parse", "wrong" },
+		{ "ev=", "wrong" },
+		{ "9e=parse", "wrong" },
+		{ "e-v=parse", "wrong" },
+		{ "g:=parse", "wrong" },
+		{ ":e=parse", "wrong" },
+		{ "a:b:c=parse", "wrong" },
+		{ "parse%ret", "wrong" },
+		{ "parse%", "wrong" },
+		{ "parse+1x", "wrong" },
+		{ "parse+99999999999999999999", "wrong" },
+		{ "parse:99999999999999999999", "wrong" },
+		{ "parse+1:3", "wrong" },
+		{ "parse%return:3", "wrong" },
+		{ "0x", "wrong" },
+		{ "0xfunction", "wrong" },
+		{ "@a.c", "wrong" },
+		{ "parse@", "wrong" },
+		{ ":7", "- - :7 -" },
+		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=parse", "wrong" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(point_of(rows[i].words), rows[i].point) != 0)
+			print_error("'%s'\n", rows[i].words);
+		assert_string_equal(point_of(rows[i].words), rows[i].point);
+	}
+}
+
+static void ranges_of_lines(void **state)
+{
+	static const struct {
+		const char *words, *name;
+		uint64_t from, to;
+		bool is_source;
+	} rows[] = {
+		{ "parse", "parse", 0, UINT64_MAX, false },
+		{ "parse:2", "parse", 2, 2, false },
+		{ "parse:2-4", "parse", 2, 4, false },
+		{ "parse:2+4", "parse", 2, 6, false },
+		{ "ns::f:2-4", "ns::f", 2, 4, false },
+		{ "a.c", "a.c", 0, UINT64_MAX, true },
+		{ "a.c:3-9", "a.c", 3, 9, true },
+		{ "parse:4-2", NULL, 0, 0, false },
+		{ "parse:2-", NULL, 0, 0, false },
+		{ "parse:2-99999999999999999999", NULL, 0, 0, false },
+		{ "parse%return", NULL, 0, 0, false },
+		{ "parse+4", NULL, 0, 0, false },
+		{ "parse x", NULL, 0, 0, false },
+		{ "G.z/v@v", "G.z/v", 0, UINT64_MAX, false },
+		{ "", NULL, 0, 0, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct probe_lines lines;
+		int rc = probe_lines_parse(&lines, rows[i].words, &err);
+
+		assert_int_equal(rc, rows[i].name ? 0 : -EINVAL);
+		if (!rc) {
+			assert_string_equal(rows[i].is_source ? lines.point.source : lines.point.function,
+					    rows[i].name);
+			assert_int_equal(lines.point.line, rows[i].from);
+			assert_int_equal(lines.to, rows[i].to);
+		}
+		probe_point_release(&lines.point);
+	}
+}
+
+/* ---- names, by definitions in the kernel, which need no file ---- */
+
+static const char *defined(const char *words, const struct probe_entries *taken, bool force)
+{
+	static struct str text = STR_INIT;
+	const struct probe_naming naming = { taken, force };
+	struct probe_definitions definitions = { 0 };
+	struct probe_point point;
+
+	str_reset(&err);
+	str_reset(&text);
+	if (probe_point_parse(&point, words, &err) || probe_define_kernel(&point, &naming, &definitions, &err))
+		assert_true(err.len && !definitions.n);
+	else
+		str_add(&text, definitions.v[0].text);
+	probe_definitions_release(&definitions);
+	probe_point_release(&point);
+	return text.s;
+}
+
+static void names_of_events(void **state)
+{
+	struct probe_entries taken = { 0 };
+
+	(void)state;
+	assert_string_equal(defined("vfs_read", NULL, false), "p:probe/vfs_read vfs_read+0");
+	assert_string_equal(defined("vfs_read%return $retval", NULL, false),
+			    "r:probe/vfs_read__return vfs_read+0 $retval");
+	assert_string_equal(defined("g:e=vfs_read+4 %di", NULL, false), "p:g/e vfs_read+4 %di");
+	assert_string_equal(defined("do_it.isra.0", NULL, false), "p:probe/do_it do_it.isra.0+0");
+	assert_string_equal(defined("0xffff0000", NULL, false), "p:probe/abs_ffff0000 0xffff0000");
+	assert_string_equal(defined("vfs_read file", NULL, false), "");
+	assert_string_equal(defined("vfs_read:3", NULL, false), "");
+	assert_string_equal(defined("read.c:3", NULL, false), "");
+	probe_entries_parse(&taken, "p:probe/vfs_read vfs_read+0\np:probe/vfs_read_1 vfs_read+0\n");
+	assert_string_equal(defined("vfs_read", &taken, false), "");
+	assert_string_equal(err.s, "probe:vfs_read is there already");
+	assert_string_equal(defined("vfs_read", &taken, true), "p:probe/vfs_read_2 vfs_read+0");
+	assert_string_equal(defined("other:vfs_read=vfs_read", &taken, false), "p:other/vfs_read vfs_read+0");
+	probe_entries_release(&taken);
+	assert_string_equal(defined("a123456789012345678901234567890123456789012345678901234567890123", NULL, false),
+			    "");
+	assert_non_null(strstr(err.s, "64 letters, the kernel takes 63"));
+	assert_string_equal(defined("a12345678901234567890123456789012345678901234567890123456789012", NULL, false),
+			    "p:probe/a12345678901234567890123456789012345678901234567890123456789012 "
+			    "a12345678901234567890123456789012345678901234567890123456789012+0");
+}
+
+/* ---- the kernel's list ---- */
+
+static void lines_of_the_list(void **state)
+{
+	struct probe_entries entries = { 0 };
+
+	(void)state;
+	probe_entries_parse(&entries,
+			    "p:probe_prog/parse /usr/bin/prog:0x0000000000001230 total=%dx:s32 text=+0(%di):string\n"
+			    "r8:probe_prog/parse__return /usr/bin/a:b:0x10(0x4010) arg1=$retval\n"
+			    "r:probe/vfs_read__return vfs_read+0\n"
+			    "\n"
+			    "p\n"
+			    "p:\n"
+			    "p:g\n"
+			    "p:g/e\n"
+			    "p:g/e \n"
+			    "e:eprobes/x sched.sched_switch\n"
+			    "p:g/cut /x:");
+	assert_int_equal(entries.n, 4);
+	assert_string_equal(entries.v[0].group, "probe_prog");
+	assert_string_equal(entries.v[0].event, "parse");
+	assert_string_equal(entries.v[0].path, "/usr/bin/prog");
+	assert_int_equal(entries.v[0].offset, 0x1230);
+	assert_string_equal(entries.v[0].arguments, " total text");
+	assert_false(entries.v[0].returns);
+	assert_string_equal(entries.v[1].path, "/usr/bin/a:b");
+	assert_int_equal(entries.v[1].offset, 0x10);
+	assert_true(entries.v[1].returns);
+	assert_null(entries.v[2].path);
+	assert_string_equal(entries.v[2].place, "vfs_read+0");
+	assert_string_equal(entries.v[2].arguments, "");
+	assert_int_equal(entries.v[3].offset, 0);
+	assert_true(probe_entry_matches(&entries.v[0], "parse"));
+	assert_true(probe_entry_matches(&entries.v[0], "probe_prog:*"));
+	assert_true(probe_entry_matches(&entries.v[0], "*:p?rse"));
+	assert_true(probe_entry_matches(&entries.v[0], ":parse"));
+	assert_false(probe_entry_matches(&entries.v[0], "probe:parse"));
+	assert_false(probe_entry_matches(&entries.v[0], "parse:"));
+	probe_entries_release(&entries);
+}
+
+/* ---- tracefs ---- */
+
+static void the_files_of_tracefs(void **state)
+{
+	struct fake_machine machine;
+	struct str list = STR_INIT;
+	struct host_paths host = { 0 };
+	char *tracefs;
+
+	(void)state;
+	fake_machine_init(&machine);
+	tracefs = xasprintf("%s/tracing", machine.root);
+	host.sysfs = machine.root;
+	host.procfs = machine.root;
+	host.tracefs = tracefs;
+	str_reset(&err);
+	assert_int_equal(probe_events_read(&host, PROBE_PROGRAM, &list, &err), -ENOENT);
+	assert_non_null(strstr(err.s, "tracefs is not mounted on "));
+	assert_non_null(strstr(err.s, "\nsudo mount -t tracefs nodev "));
+	fake_machine_file(&machine, "tracing/events/enable", "0\n");
+	str_reset(&err);
+	assert_int_equal(probe_events_write(&host, PROBE_KERNEL, "p:g/e f", &err), -ENOENT);
+	assert_string_equal(err.s, "this kernel has no kprobes (CONFIG_KPROBE_EVENTS)");
+	fake_machine_file(&machine, "tracing/uprobe_events", "p:others/e /x:0x1\n");
+	assert_int_equal(probe_events_write(&host, PROBE_PROGRAM, "p:g/e /y:0x2", &err), 0);
+	assert_int_equal(probe_events_write(&host, PROBE_PROGRAM, "-:g/e", &err), 0);
+	assert_int_equal(probe_events_read(&host, PROBE_PROGRAM, &list, &err), 0);
+	assert_string_equal(list.s, "p:others/e /x:0x1\np:g/e /y:0x2\n-:g/e\n");
+	str_release(&list);
+	free(tracefs);
+	fake_machine_release(&machine);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(words_become_points, tear_down),
+		cmocka_unit_test_teardown(ranges_of_lines, tear_down),
+		cmocka_unit_test_teardown(names_of_events, tear_down),
+		cmocka_unit_test_teardown(lines_of_the_list, tear_down),
+		cmocka_unit_test_teardown(the_files_of_tracefs, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
