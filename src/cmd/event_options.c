@@ -14,6 +14,7 @@ void event_words_init(struct event_words *words, const struct kern *kern)
 void event_words_release(struct event_words *words)
 {
 	event_list_release(&words->events);
+	run_probes_remove(&words->probes, words->kern);
 	str_release(&words->early_cgroups);
 }
 
@@ -27,8 +28,13 @@ int event_words_add_cgroups(struct event_words *words, struct str *err)
 int take_events(void *target, const char *argument, struct str *err)
 {
 	struct event_words *words = target;
+	struct str text = STR_INIT;
+	int rc = run_probes_set(&words->probes, words->kern, argument, &text, &words->events.notes, err);
 
-	return event_list_parse(&words->events, argument, &words->host, err);
+	if (!rc)
+		rc = event_list_parse(&words->events, text.s, &words->host, err);
+	str_release(&text);
+	return rc;
 }
 
 int take_events_dir(void *target, const char *argument, struct str *err)

@@ -7,6 +7,7 @@
 #ifndef PSTAT_EVENT_OPTIONS_H
 #define PSTAT_EVENT_OPTIONS_H
 
+#include "cmd/run_probes.h"
 #include "event/event.h"
 #include "kern/kern.h"
 
@@ -16,6 +17,7 @@ struct event_words {
 	struct event_list events;
 	struct str early_cgroups; /* -G before any -e */
 	bool has_cgroups;
+	struct run_probes probes; /* that -e has made; release removes them: their events are closed then */
 };
 void event_words_init(struct event_words *words, const struct kern *kern);
 void event_words_release(struct event_words *words);

@@ -6,6 +6,7 @@
  *	uprobe/path=/bin/bash,func=readline/            each call of a function of a file
  *	uprobe/path=/bin/bash,func=readline,retprobe/   each return from it
  *	uprobe/path=/bin/bash,offset=0x8d3a0/           a place by its offset in the file
+ *	probe:/bin/bash:readline%return                 the same two in short, see parse_probe
  *	kprobe/func=do_sys_openat2+0x10/                kernel function, with an offset into it
  *	kprobe/addr=0xffffffff81000000/                 kernel address
  *

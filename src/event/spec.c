@@ -248,6 +248,60 @@ static int parse_mem(struct spec_parser *ps, struct spec_event *event)
 	return rc;
 }
 
+static void add_term(struct spec_event *event, const char *name, char *value, size_t pos)
+{
+	VEC_GROW(event->terms, event->n_terms, event->terms_cap);
+	event->terms[event->n_terms++] = (struct spec_term){
+		.name = xstrdup(name), .value = value, .name_pos = pos, .value_pos = pos,
+	};
+}
+
+/* A function's name: of its colons those of C++ are double. */
+static size_t function_length(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n] && !strchr(",{}'\" \t\r\n", s[n])) {
+		if (s[n] == ':' && s[n + 1] != ':')
+			break;
+		n += s[n] == ':' ? 2 : 1;
+	}
+	return n;
+}
+
+/*
+ * 'probe:' path ':' function ['%return'] [':' modifiers] is uprobe/path=,func=,retprobe/ in short; the text stands at
+ * the first colon. Commands that can use tracefs set a probe there in its place, and have its event here.
+ */
+static int parse_probe(struct spec_parser *ps, struct spec_event *event)
+{
+	static const char returns[] = "%return";
+	size_t n = strcspn(ps->text + ps->at + 1, ":,{}'\" \t\r\n"), pos;
+	char *value;
+
+	ps->at++;
+	free(event->word);
+	event->word = xstrdup("uprobe");
+	event->kind = SPEC_PMU;
+	event->has_terms = true;
+	value = take(ps, n, &pos);
+	add_term(event, "path", value, pos);
+	n = peek(ps) == ':' ? function_length(ps->text + ps->at + 1) : 0;
+	if (!n)
+		return spec_fail(ps->error, -EINVAL, ps->at, "a function is missing: probe:FILE:FUNCTION");
+	ps->at++;
+	value = take(ps, n, &pos);
+	add_term(event, "func", value, pos);
+	if (n > strlen(returns) && !strcmp(value + n - strlen(returns), returns)) {
+		value[n - strlen(returns)] = '\0';
+		add_term(event, "retprobe", NULL, pos + n - strlen(returns));
+	}
+	if (peek(ps) == ':' && isdigit((unsigned char)ps->text[ps->at + 1]))
+		return spec_fail(ps->error, -EINVAL, ps->at, "a line of source is an event after pstat probe --add");
+	parse_event_modifiers(ps, event);
+	return 0;
+}
+
 /* pmu '::' event { ':' attribute }: libpfm4 takes it whole; the text stands at the colons */
 static int parse_pfm(struct spec_parser *ps, struct spec_event *event)
 {
@@ -303,6 +357,8 @@ static int parse_word(struct spec_parser *ps, struct spec_event *event)
 			return parse_pfm(ps, event);
 		if (strcmp(event->word, "mem") == 0)
 			return parse_mem(ps, event);
+		if (!strcmp(event->word, "probe") && strchr("/.", ps->text[ps->at + 1]) && ps->text[ps->at + 1])
+			return parse_probe(ps, event);
 		return parse_colon(ps, event);
 	}
 	if (peek(ps) != '/')

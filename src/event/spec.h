@@ -8,6 +8,7 @@
  *   event  := word [':' modifiers]                                   SPEC_WORD    cycles:u, r1a, L1-dcache-loads
  *           | word ':' word [':' modifiers]                          SPEC_PAIR    sched:sched_switch:k, 1:1:hp
  *           | word '/' [terms] '/' [[':'] modifiers]                 SPEC_PMU     cpu/event=0x3c/u, cycles/name=x/
+ *           | 'probe:' path ':' function ['%return'] [':' modifiers]  SPEC_PMU  uprobe/path=,func=/ in short
  *           | 'mem:' addr ['/' len] [':' rwx] ['/' terms '/'] [[':'] modifiers]   SPEC_MEM
  *           | pmu '::' event { ':' attribute }                       SPEC_PFM     skl::INST_RETIRED:ANY_P
  *   term   := name | name '=' value            value may be quoted with ' or "; one that begins with a

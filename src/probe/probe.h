@@ -90,6 +90,8 @@ struct probe_naming {
 	const struct probe_entries *taken; /* names that are in use */
 	bool force; /* of a name in use another one is made: NAME_1 */
 };
+/* "probe_" and the beginning of the file's name; heap text. */
+char *probe_group_of(const char *path);
 /* A definition in the kernel's own code, by a function's name; no debug information is read. */
 int probe_define_kernel(const struct probe_point *point, const struct probe_naming *naming,
 			struct probe_definitions *definitions, struct str *err);

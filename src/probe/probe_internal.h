@@ -138,8 +138,6 @@ void probe_variables_each(struct probe_file *file, const struct probe_site *plac
 
 /* ---- definition.c ---- */
 
-/* "probe_" and the beginning of the file's name; heap text. */
-char *probe_group_of(const char *path);
 /* The event's name of a point, in a function of that name (NULL: not known); heap text; NULL with a sentence. */
 char *probe_event_name(const struct probe_point *point, const char *group, const char *function,
 		       const struct probe_naming *naming, const struct probe_definitions *made, struct str *err);

@@ -116,6 +116,66 @@ test_counts()
 	done
 }
 
+# left PID: the probes that the pstat of this pid has in the kernel.
+left() { grep -o "pstat_$1_[^ ]*" /sys/kernel/tracing/uprobe_events; }
+
+test_in_one_step()
+{
+	local pid
+
+	need_probes
+	build
+	"$PSTAT" stat -x, -o counts -e "probe:./plain:outer,{probe:$tmp/plain:outer%return:u,probe:./fast:inner}" ./plain 6 child \
+		>/dev/null 2>said &
+	pid=$!
+	wait $pid
+	same "status" 0 $?
+	same "calls and returns, of threads and a child" \
+		"12 probe_plain:outer 12 probe_plain:outer__return 0 probe_fast:inner" \
+		"$(awk -F, 'NF > 3 { printf "%s%s %s", sep, $1, $3; sep = " " }' counts)"
+	same "none is left" "" "$(left $pid)"
+	run "$PSTAT" record -q -o step.data -e 'probe:./plain:outer text:string' ./plain 6
+	same "samples with arguments" "$(sed 's/ .*//' <<<"$out")" \
+		"$("$PSTAT" script -i step.data -F event,trace | sed -n 's/.*probe_plain:outer: .*text_string=/text=/p')"
+	fails_with 129 "plain has no function 'uoter'" "$PSTAT" stat -e probe:./plain:outer,probe:./plain:uoter true
+	fails_with 129 "probe:./plain: a function is missing: probe:FILE:FUNCTION" "$PSTAT" stat -e probe:./plain true
+	"$PSTAT" stat -e probe:./plain:outer ./nowhere 2>/dev/null &
+	pid=$!
+	wait $pid
+	same "none is left of a command that was not found" "" "$(left $pid)"
+}
+
+# run_held SIGNAL: a run that has begun gets the signal; sets pid.
+run_held()
+{
+	rm -f ready
+	"$PSTAT" stat -e probe:./plain:outer bash -c 'echo >ready; exec sleep 1000' >/dev/null 2>&1 &
+	pid=$!
+	until [ -s ready ] || ! kill -0 $pid 2>/dev/null; do :; done
+	has "SIG$1: the probe has pstat's pid" "^pstat_${pid}_plain/outer$" "$(left $pid)"
+	child=$(pgrep -P $pid)
+	kill -s "$1" $pid
+	wait $pid 2>/dev/null
+}
+
+test_signals_in_one_step()
+{
+	local pid child
+
+	need_probes
+	need_cmd pgrep
+	build
+	for signal in TERM INT HUP; do
+		run_held $signal
+		same "SIG$signal: it is removed" "" "$(left $pid)"
+	done
+	run_held KILL
+	kill "$child"
+	has "SIGKILL: it is left, and listed" "^  pstat_${pid}_plain:outer \(on outer@" "$("$PSTAT" probe -l "pstat_${pid}_*:*")"
+	until "$PSTAT" probe -q -d "pstat_${pid}_*:*" 2>said || ! grep -q measures said; do :; done
+	same "and removed by --del" "" "$(left $pid)$(<said)"
+}
+
 # The program's own lines, of what was sampled.
 sampled()
 {
