@@ -69,7 +69,7 @@ static const char ending[] =
 	"    print(members(event_fields_dict, \" \"))\n"
 	"    print(\"Sample: {\" + members(perf_sample_dict[\"sample\"], \", \") + \"}\")\n";
 
-/* Names that no argument may have: Python's words, and what a function calls or has as an argument. */
+/* Names that no parameter may have: Python's words, and what a function calls or has as an parameter. */
 static const char *const reserved[] = {
 	"False",  "None",   "True",	    "and",	   "as",	    "assert",	   "async",	  "await",
 	"break",  "class",  "continue",	    "def",	   "del",	    "elif",	   "else",	  "except",
@@ -93,40 +93,40 @@ static bool is_identifier(const char *name)
 	return *name && !isdigit((unsigned char)*name);
 }
 
-struct argument {
+struct parameter {
 	const char *field; /* borrowed */
-	uint32_t n_marks; /* in front of the field's name: "_in", as no argument can have the name itself */
+	uint32_t n_marks; /* in front of the field's name: "_in", as no parameter can have the name itself */
 	bool is_text, is_flags, is_symbol;
 };
 
-static void add_name(const struct argument *argument, struct str *out)
+static void add_name(const struct parameter *parameter, struct str *out)
 {
-	str_pad(out, '_', argument->n_marks);
-	str_add(out, argument->field);
+	str_pad(out, '_', parameter->n_marks);
+	str_add(out, parameter->field);
 }
 
 struct generator {
 	struct script *script;
 	struct str *out;
-	struct argument *arguments; /* of the function at hand */
+	struct parameter *parameters; /* of the function at hand */
 	size_t n;
 };
 
-/* ---- arguments ---- */
+/* ---- parameters ---- */
 
-/* Marks the name until Python could have it and no other argument has it. False: nothing makes it an identifier. */
-static bool take_name(struct argument *argument, struct text_index *taken, uint32_t *n_taken)
+/* Marks the name until Python could have it and no other parameter has it. False: nothing makes it an identifier. */
+static bool take_name(struct parameter *parameter, struct text_index *taken, uint32_t *n_taken)
 {
 	struct str name = STR_INIT;
 	bool takes, fits;
 
-	argument->n_marks = !*argument->field || isdigit((unsigned char)*argument->field);
+	parameter->n_marks = !*parameter->field || isdigit((unsigned char)*parameter->field);
 	do {
 		str_reset(&name);
-		add_name(argument, &name);
+		add_name(parameter, &name);
 		fits = is_identifier(name.s);
 		takes = fits && texts_intern(taken, name.s, name.len) == *n_taken;
-		argument->n_marks += !takes;
+		parameter->n_marks += !takes;
 	} while (fits && !takes);
 	*n_taken += takes;
 	str_release(&name);
@@ -140,12 +140,12 @@ static void mark_names(void *context, const char *field, const char *delimiter, 
 	(void)value;
 	(void)name;
 	for (size_t i = 0; i < g->n; i++)
-		if (!strcmp(g->arguments[i].field, field))
-			*(delimiter ? &g->arguments[i].is_flags : &g->arguments[i].is_symbol) = true;
+		if (!strcmp(g->parameters[i].field, field))
+			*(delimiter ? &g->parameters[i].is_flags : &g->parameters[i].is_symbol) = true;
 }
 
 /* False: a field has a name that can't be written. */
-static bool read_arguments(struct generator *g, const struct data_event *event)
+static bool read_parameters(struct generator *g, const struct data_event *event)
 {
 	struct tracepoints *tracepoints = script_tracepoints(g->script);
 	struct text_index *taken = texts_new();
@@ -155,12 +155,12 @@ static bool read_arguments(struct generator *g, const struct data_event *event)
 
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
 		n_taken = texts_intern(taken, reserved[i], strlen(reserved[i])) + 1;
-	g->arguments = xcalloc(tracepoint_n_fields(tracepoints, event) + 1, sizeof(*g->arguments));
+	g->parameters = xcalloc(tracepoint_n_fields(tracepoints, event) + 1, sizeof(*g->parameters));
 	for (g->n = 0; fit && tracepoint_field(tracepoints, event, g->n, &field); g->n++) {
-		g->arguments[g->n] = (struct argument){
+		g->parameters[g->n] = (struct parameter){
 			.field = field.name, .is_text = field.is_string || field.is_array,
 		};
-		fit = take_name(&g->arguments[g->n], taken, &n_taken);
+		fit = take_name(&g->parameters[g->n], taken, &n_taken);
 	}
 	tracepoint_value_names(tracepoints, event, mark_names, g);
 	texts_free(taken);
@@ -169,14 +169,14 @@ static bool read_arguments(struct generator *g, const struct data_event *event)
 
 /* ---- functions ---- */
 
-static void add_value(const struct argument *argument, struct str *out)
+static void add_value(const struct parameter *parameter, struct str *out)
 {
-	bool named = argument->is_flags || argument->is_symbol;
+	bool named = parameter->is_flags || parameter->is_symbol;
 
 	if (named)
-		str_addf(out, "%s(event_name, \"%s\", ", argument->is_flags ? "flag_str" : "symbol_str",
-			 argument->field);
-	add_name(argument, out);
+		str_addf(out, "%s(event_name, \"%s\", ", parameter->is_flags ? "flag_str" : "symbol_str",
+			 parameter->field);
+	add_name(parameter, out);
 	str_add(out, named ? ")" : "");
 }
 
@@ -187,14 +187,14 @@ static void add_print(const struct generator *g)
 
 	str_add(out, "    print(\"");
 	for (size_t i = 0; i < g->n; i++) {
-		const struct argument *a = &g->arguments[i];
+		const struct parameter *a = &g->parameters[i];
 
 		str_addf(out, "%s%s=%s", i ? ", " : "", a->field,
 			 a->is_text || a->is_flags || a->is_symbol ? "%s" : "%d");
 	}
 	str_add(out, "\" % (");
 	for (size_t i = 0; i < g->n; i++) {
-		add_value(&g->arguments[i], out);
+		add_value(&g->parameters[i], out);
 		str_add(out, i + 1 < g->n ? ", " : g->n == 1 ? "," : "");
 	}
 	str_add(out, "))\n");
@@ -207,7 +207,7 @@ static void add_function(struct generator *g, const char *name)
 		 "        common_callchain, ",
 		 name);
 	for (size_t i = 0; i < g->n; i++) {
-		add_name(&g->arguments[i], g->out);
+		add_name(&g->parameters[i], g->out);
 		str_add(g->out, ", ");
 	}
 	str_add(g->out, "perf_sample_dict):\n"
@@ -234,9 +234,9 @@ static void add_functions(struct generator *g, const struct events *events)
 		str_addf(&call, "%s__%s", system, name);
 		if (is_identifier(call.s) && texts_intern(written, call.s, call.len) == n_written) {
 			n_written++;
-			if (read_arguments(g, events->v[i]))
+			if (read_parameters(g, events->v[i]))
 				add_function(g, call.s);
-			free(g->arguments);
+			free(g->parameters);
 		}
 		str_release(&call);
 	}

@@ -192,6 +192,15 @@ static uint64_t array_bytes(struct dwarf_file *file, Dwarf_Die *array, uint64_t 
 	return any ? bytes : 0;
 }
 
+/* Arrays of types that are arrays have no size here, so that no chain of them is followed. */
+static bool holds_arrays(struct dwarf_file *file, Dwarf_Die die)
+{
+	for (int i = 0; i < TYPEDEFS_MAX && follow(file, &die, DW_AT_type, &die); i++)
+		if (!is_passed(file->lib->dwarf_tag(&die)))
+			return file->lib->dwarf_tag(&die) == DW_TAG_array_type;
+	return true;
+}
+
 static uint64_t size_of(struct dwarf_type *type)
 {
 	const struct data_type *element;
@@ -201,10 +210,10 @@ static uint64_t size_of(struct dwarf_type *type)
 		return bytes;
 	if (type->type.kind == DATA_POINTER)
 		return 8;
-	if (type->type.kind != DATA_ARRAY)
+	if (type->type.kind != DATA_ARRAY || holds_arrays(type->type.file, type->die))
 		return 0;
 	element = data_type_target(&type->type);
-	return element && element->kind != DATA_ARRAY ? array_bytes(type->type.file, &type->die, element->bytes) : 0;
+	return element ? array_bytes(type->type.file, &type->die, element->bytes) : 0;
 }
 
 /* ---- types ---- */

@@ -74,7 +74,9 @@ for file in "${pages[@]}"; do
 	name=${file##*/}
 	[ -e "$file" ] || continue
 	mkdir -p "$tmp/$name/cwd"
-	check "$name: sources" "$PYTHON" "$tool" sources "$ROOT/man/pstat-tutorial.7" "$tmp/$name/cwd"
+	for page in "$ROOT/man/pstat-tutorial.7" "$file"; do
+		check "$name: sources" "$PYTHON" "$tool" sources "$page" "$tmp/$name/cwd"
+	done
 	if ! "$PYTHON" "$tool" list "$file" "$tmp/$name" >"$tmp/$name/list"; then
 		fail "$name: its examples can be read"
 		continue
