@@ -235,7 +235,8 @@ def name_functions(functions, fd):
     with open(fd, "w") as out:
         for name, function in functions:
             compiled = getattr(function, "__code__", None)
-            out.write("%s %d\n" % (name, compiled.co_argcount if compiled else 0))
+            own = isinstance(function, types.MethodType) # its object is none of the arguments
+            out.write("%s %d\n" % (name, compiled.co_argcount - own if compiled else 0))
         out.write("\n")
 
 
@@ -284,7 +285,7 @@ def start():
     functions += [("answer." + question, functools.partial(code.__setitem__, question))
                   for question in code if question.encode() in text]
     functions += [(name, member) for name, member in members.items()
-                  if isinstance(member, types.FunctionType) and name not in DEFINITIONS and name.split() == [name]]
+                  if callable(member) and name not in DEFINITIONS and name.split() == [name]]
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda number, frame: stops and interrupts.append(number))
     name_functions(functions, names)

@@ -55,6 +55,29 @@ end 4" "$out"
 	same "a pipe" "4" "$("$PSTAT" script -q -i - -s "$script" <"$golden/in_a_pipe.data" | sed -n 's/^end //p')"
 }
 
+# Functions are whatever can be called: methods, as flamegraph.py and gecko.py have them, and objects.
+test_methods()
+{
+	script <<-'X'
+		import functools
+		class Counter:
+		    n = fields = 0
+		    def take(self, sample):
+		        self.n += 1
+		    def take_task(self, name, context, cpu, s, ns, pid, comm, callchain, *fields):
+		        self.fields = len(fields)
+		    def show(self, word):
+		        print(word, self.n, self.fields)
+		counter = Counter()
+		process_event = counter.take
+		golden__task = counter.take_task
+		trace_end = functools.partial(counter.show, "end")
+	X
+	runs -s "$script"
+	same "a method" "end 4 0" "$out"
+	same "a method of a tracepoint" "end 0 7" "$("$PSTAT" script -q -i "$golden/tracepoints.data" -s "$script")"
+}
+
 test_tracepoints()
 {
 	script <<-'X'
