@@ -51,6 +51,7 @@ cycles app 4200001 1009000000 4194432
 end 4" "$out"
 	runs -s "py:$script" -- --pid 1
 	has "a language in front, and what is after -- is the script's" "begin \['--pid', '1'\]" "$out"
+	check "perf's scripts ask for it" "$PSTAT" check feature -q libpython
 	same "filters" "begin [] end 0" "$(runs --pid 1 -s "$script"; echo $out)"
 	same "a pipe" "4" "$("$PSTAT" script -q -i - -s "$script" <"$golden/in_a_pipe.data" | sed -n 's/^end //p')"
 }
