@@ -117,6 +117,10 @@ test_switches()
 	beside "l: folders" "k l" "Sorted summary" --stdio2 -l -P
 	beside "o: bytes" "o" "^hot" --stdio2 --asm-raw
 	beside "j: no arrows" "j" "^hot" --stdio
+	see 300 250 'until ^hot' show -- --percent-type global-hits
+	same "--percent-type" "$(code --stdio2 --percent-type global-hits hot)" "$(lines <<<"$out")"
+	see 300 250 'keys p b' 'until percentages' show -- --percent-type global-hits
+	same "--percent-type, and p and b" "$(code --stdio2 hot)" "$(lines <<<"$out")"
 	[ "$(uname -m)" = x86_64 ] || return
 	beside "i: intel" "i" "^hot" --stdio2 -M intel
 	see 300 250 show -- -M intel
