@@ -65,6 +65,9 @@ static const struct option_row known_rows[] = {
 	{ OPTION_ACCEPTED, 0, "metric-no-group", NULL,
 	  .help = "groups of metrics are split if they do not fit" },
 	{ OPTION_ACCEPTED, 0, "metric-no-merge", NULL, .help = "each metric has its own events" },
+	{ OPTION_ACCEPTED, 0, "record-tpebs", NULL, .help = "metrics of retirement latencies are left out" },
+	{ OPTION_ACCEPTED, 0, "tpebs-mode", "mean|min|max",
+	  .help = "metrics of retirement latencies are left out", .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 'b', "bpf-prog", "id", .help = "runs of single BPF programs are not counted",
 	  .instead = "bpftool prog profile" },
 	{ OPTION_REFUSED, 0, "bpf-counters", NULL,
@@ -77,14 +80,6 @@ static const struct option_row known_rows[] = {
 	{ OPTION_REFUSED, 0, "iostat", "what",
 	  .help = "there is no table of I/O units", .instead = "-e with their events, see pstat list pmu",
 	  .argument_optional = true },
-	{ OPTION_REFUSED, 0, "record-tpebs", NULL,
-	  .help = "retirement latencies are not sampled" },
-	{ OPTION_REFUSED, 0, "tpebs-mode", "mean|min|max",
-	  .help = "retirement latencies are not sampled", .value = VALUE_ONE_OF },
-	{ OPTION_REFUSED, 0, "smi-cost", NULL,
-	  .help = "pstat does not freeze counters during SMIs", .instead = "-e msr/smi/" },
-	{ OPTION_REFUSED, 'T', "transaction", NULL,
-	  .help = "there is no list of transaction events", .instead = "-e cpu/tx-start/,cpu/tx-abort/" },
 	{ .kind = OPTION_END },
 };
 
@@ -131,6 +126,8 @@ const struct option_row stat_options[] = {
 	  .value = VALUE_METRICS, .call = take_metrics },
 	{ OPTION_FLAG, 0, "topdown", NULL, "print where the slots of cores went", FIELD(topdown) },
 	{ OPTION_NUMBER, 0, "td-level", "n", "level of --topdown (1)", FIELD(topdown_level), LIMITS(1, 6, NULL) },
+	{ OPTION_FLAG, 'T', "transaction", NULL, "print what became of hardware transactions", FIELD(transaction) },
+	{ OPTION_FLAG, 0, "smi-cost", NULL, "print the cost of system management interrupts", FIELD(plan.smi_cost) },
 	{ OPTION_FLAG, 0, "metric-no-threshold", NULL, "count nothing for the thresholds of metrics alone",
 	  FIELD(no_thresholds) },
 	{ OPTION_CALL, 0, "filter", "expression", "filter the tracepoints of the preceding -e",
@@ -295,9 +292,15 @@ static bool two_formats(const struct stat_words *w)
 	return w->json && w->style.separator;
 }
 
+/* Has an option chosen metrics, other than by name? */
+static bool chooses_metrics(const struct stat_words *w)
+{
+	return w->topdown || w->transaction || w->plan.smi_cost;
+}
+
 static bool null_with_events(const struct stat_words *w)
 {
-	return w->plan.null_run && (w->what.events.n || w->metric_names.len || w->topdown || w->detailed);
+	return w->plan.null_run && (w->what.events.n || w->metric_names.len || chooses_metrics(w) || w->detailed);
 }
 
 static bool neither_user_nor_kernel(const struct stat_words *w)
@@ -519,7 +522,7 @@ static const struct default_event {
 
 static int add_default_events(struct stat_words *words, struct str *err)
 {
-	bool others = words->what.events.n || words->metric_names.len || words->topdown;
+	bool others = words->what.events.n || words->metric_names.len || chooses_metrics(words);
 	/* In a virtual machine there is mostly no core PMU, and to look for a file of it costs more than to count. */
 	bool named = !others && core_pmu_has(words, "");
 	struct str list = STR_INIT;
@@ -562,6 +565,19 @@ static int add_topdown(struct stat_words *words, const struct metric_ground *gro
 			 words->topdown_level, words->topdown_level) : 0;
 }
 
+/* An option that means a group of metrics; what: the events that these need. */
+static int add_group_of(struct stat_words *words, const char *option, const char *group, const char *what,
+			const struct metric_ground *ground, struct str *err)
+{
+	struct str reason = STR_INIT;
+	int rc = metrics_select(group, &words->what.events, &words->plan.metrics, &words->plan.n_metrics, ground,
+				&reason);
+
+	str_release(&reason);
+	return rc ? fail(err, -ENOTSUP, "%s: nothing counts that here: the kernel has no events for it (%s)", option,
+			 what) : 0;
+}
+
 static int add_metrics(struct stat_words *words, struct str *err)
 {
 	const struct target_spec *target = &words->plan.target;
@@ -574,6 +590,12 @@ static int add_metrics(struct stat_words *words, struct str *err)
 	int rc;
 
 	if (words->topdown && (rc = add_topdown(words, &ground, err)))
+		return rc;
+	if (words->transaction &&
+	    (rc = add_group_of(words, "--transaction", "transaction", "cycles-t, tx-start", &ground, err)))
+		return rc;
+	if (words->plan.smi_cost &&
+	    (rc = add_group_of(words, "--smi-cost", "smi", "msr/aperf/, msr/smi/", &ground, err)))
 		return rc;
 	if (!words->metric_names.len)
 		return 0;

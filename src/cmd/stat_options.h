@@ -22,6 +22,7 @@ struct stat_words {
 	struct str metric_names; /* -M */
 	bool no_thresholds; /* --metric-no-threshold */
 	bool topdown;
+	bool transaction; /* -T */
 	long topdown_level;
 	int detailed;
 	bool all_user, all_kernel;

@@ -123,9 +123,9 @@ const struct metric_word *metric_made_word(const struct metric *metric, size_t i
 int metrics_make(const char *word, struct event_list *events, const struct metric ***chosen, size_t *n_chosen,
 		 const struct metric_ground *ground, struct str *err);
 
-/* Metrics of events that the kernel itself names: metric_topdown.c. */
-extern const struct event_metric topdown_metrics[];
-extern const size_t n_topdown_metrics;
+/* Metrics of events that the kernel itself names: metric_kernel.c. */
+extern const struct event_metric kernel_metrics[];
+extern const size_t n_kernel_metrics;
 
 /* The same event, counted in the same modes? */
 bool metric_same_attr(const struct perf_event_attr *a, const struct perf_event_attr *b);

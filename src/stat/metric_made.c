@@ -443,8 +443,8 @@ int metrics_make(const char *word, struct event_list *events, const struct metri
 	maker.known = event_metrics(events, ground->host, &maker.n_known);
 	rc = choose_known(&maker, word, chosen, n_chosen, &reasons, &n_good);
 	/* Rows for other machines than this one are among these. */
-	maker.known = topdown_metrics;
-	maker.n_known = n_topdown_metrics;
+	maker.known = kernel_metrics;
+	maker.n_known = n_kernel_metrics;
 	if (!rc && !n_good)
 		rc = choose_known(&maker, word, chosen, n_chosen, reasons.len ? &ignored : &reasons, &n_good);
 	else if (!rc)

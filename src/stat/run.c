@@ -590,6 +590,8 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 	if (!rc)
 		rc = hooks_begin(&run);
 	if (!rc)
+		rc = smi_freeze_begin(&run);
+	if (!rc)
 		rc = warm_up(&run);
 	if (!rc && !stopped(&run)) {
 		do {
@@ -604,6 +606,7 @@ int stat_run(const struct stat_plan *plan, int *status, struct str *err)
 	rc = rc ? rc : report_rc;
 	*status = rc ? run.failed_status : run.status;
 	release_repeat(&run);
+	smi_freeze_end(&run);
 	reporter_free(run.reporter);
 	passes_end(&run);
 	control_release(&run.control);

@@ -24,6 +24,7 @@ struct run {
 	struct pass_runs *passes; /* --passes; or NULL */
 	unsigned pass, n_passes; /* runs of the command make a repeat; 1 without --passes */
 	bool warming_up; /* --warm-up: this run comes before all others, and has no counters */
+	bool smis_frozen; /* by smi_freeze_begin(), and to be put back */
 	off_t input_at; /* where each run begins to read its standard input; -1: it is no file */
 	int status; /* for pstat, when it has not failed */
 	int failed_status; /* and when it has */
@@ -59,6 +60,11 @@ int hooks_begin(struct run *run);
 /* Called before and after each run of the command: 0, or a negative errno with a sentence. */
 int hooks_before(struct run *run);
 int hooks_after(struct run *run);
+
+/* ---- smi_freeze.c ---- */
+/* --smi-cost: freezes counters in system management interrupts. 0, or a negative errno with a sentence. */
+int smi_freeze_begin(struct run *run);
+void smi_freeze_end(struct run *run);
 
 /* ---- slicing.c ---- */
 /* Counting has begun. */

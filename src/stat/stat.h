@@ -236,6 +236,7 @@ struct stat_plan {
 	/* how */
 	enum aggr_mode aggr;
 	bool percore_on_cpus; /* --percore-show-thread */
+	bool smi_cost; /* --smi-cost: counters of the core are frozen in system management interrupts */
 	int cache_level; /* --per-cache=Ln; 0: the highest that a CPU has */
 	bool scale; /* --scale (default) */
 	bool merge; /* false: --no-merge */

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The top-down method from events that the kernel itself names: where the slots of a core went in which it could have
- * begun operations. Where a vendor's file has metrics of the same name or group, those are taken.
+ * Metrics of events that the kernel itself names in sysfs. Where a vendor's file has metrics of the same name or group,
+ * those are taken.
+ *
+ * The top-down method: where the slots of a core went in which it could have begun operations.
  *
  * Intel's core counts the slots of each kind by an own counter (Intel SDM vol. 3B, 20.3.9.3); the four kinds of level 1
  * add up to all slots. Arm's counts the slots that stalled (Arm ARM, the events STALL_SLOT*).
+ *
+ * Transactions in hardware: the cycles in them (cycles-t), those of transactions that were committed (cycles-ct), and
+ * how many began (Linux, tools: the events of arch/x86/events/intel/core.c). System management interrupts: APERF counts
+ * in them, and a counter of cycles that is frozen by --smi-cost does not.
  *
  * To add one: a row; its group in pstat-stat(1); a machine in tests/attr.
  */
@@ -21,7 +27,12 @@
 #define LEVEL2(n, text, expr)                                                                   \
 	{ .name = n, .groups = "TopdownL2", .desc = text, .formula = expr, .scale_unit = "100%" }
 
-const struct event_metric topdown_metrics[] = {
+#define TRANSACTION(n, text, expr, scale) \
+	{ .name = n, .groups = "transaction", .desc = text, .formula = expr, .scale_unit = scale }
+#define SMI(n, text, expr, scale) \
+	{ .name = n, .groups = "smi", .desc = text, .formula = expr, .scale_unit = scale }
+
+const struct event_metric kernel_metrics[] = {
 	LEVEL1("tma_retiring", "Slots with an operation that retired", SHARE("retiring"), "tma_retiring > 0.7"),
 	LEVEL1("tma_bad_speculation", "Slots lost to operations that were thrown away", SHARE("bad\\-spec"),
 	       "tma_bad_speculation > 0.15"),
@@ -47,5 +58,15 @@ const struct event_metric topdown_metrics[] = {
 	       "op_retired / op_spec * (1 - stall_slot / " ARM_SLOTS ")", NULL),
 	LEVEL1("bad_speculation", "Slots lost to operations that were thrown away",
 	       "(1 - op_retired / op_spec) * (1 - stall_slot / " ARM_SLOTS ")", "bad_speculation > 0.1"),
+	TRANSACTION("tsx_transactional_cycles", "Cycles in transactions, of all cycles", "cycles\\-t / cycles", "100%"),
+	TRANSACTION("tsx_aborted_cycles", "Cycles in transactions that were aborted, of all cycles",
+		    "max(cycles\\-t - cycles\\-ct, 0) / cycles", "100%"),
+	TRANSACTION("tsx_cycles_per_transaction", "Cycles in transactions for each that began",
+		    "cycles\\-t / tx\\-start", NULL),
+	TRANSACTION("tsx_cycles_per_elision", "Cycles in transactions for each elided lock",
+		    "cycles\\-t / el\\-start", NULL),
+	SMI("smi_cycles", "Cycles in system management interrupts, of all cycles",
+	    "(msr@aperf@ - cycles) / msr@aperf@ if msr@smi@ > 0 else 0", "100%"),
+	SMI("smi_num", "System management interrupts", "msr@smi@", "1SMI#"),
 };
-const size_t n_topdown_metrics = ARRAY_SIZE(topdown_metrics);
+const size_t n_kernel_metrics = ARRAY_SIZE(kernel_metrics);
