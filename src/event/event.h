@@ -58,6 +58,7 @@ struct event_terms {
 	enum term_switch time, inherit, overwrite, percore, aux_output;
 	uint32_t stack_size_bytes, max_stack, nr, aux_sample_size; /* 0: not given */
 	bool has_period, has_freq; /* attr.sample_period or attr.sample_freq was set by a term */
+	double ratio_to_prev; /* 0: not given */
 	bool has_cpus;
 	struct intset cpus; /* cpu=: event.cpus is of these alone */
 };

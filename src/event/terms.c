@@ -84,7 +84,7 @@ static const struct common_term {
 	{ "aux-output", TERM_SWITCH, TERM_FIELD(aux_output), 0, 1, NULL },
 	{ "aux-sample-size", TERM_U32, TERM_FIELD(aux_sample_size), 1, UINT32_MAX, NULL },
 	{ "metric-id", TERM_TEXT, TERM_FIELD(metric_id), 0, 0, NULL },
-	{ "ratio-to-prev", TERM_RATIO, 0, 0, 0, NULL },
+	{ "ratio-to-prev", TERM_RATIO, TERM_FIELD(ratio_to_prev), 0, 0, NULL },
 };
 
 static const struct common_term *find_common(const char *name)
@@ -200,21 +200,16 @@ static int apply_text(struct event_parse *p, const struct spec_term *term,
 	return 0;
 }
 
-/* perf has a counter reloaded by another one of its group, which only some newer Intel CPUs can. */
-static int refuse_ratio(struct event_parse *p, const struct spec_term *term)
+static int apply_ratio(struct event_parse *p, const struct spec_term *term, double *out)
 {
-	double value;
-
 	if (!term->value)
 		return spec_fail(p->error, -EINVAL, term->name_pos, "%s needs a number: %s=2.0",
 				 term->name, term->name);
-	if (parse_double(term->value, &value) || !(value > 0 && value < 1e18))
+	if (parse_double(term->value, out) || !(*out > 0 && *out < 1e18))
 		return spec_fail(p->error, -EINVAL, term->value_pos,
 				 "%s needs a number above 0, and '%s' is not one", term->name,
 				 term->value);
-	return spec_fail(p->error, -ENOTSUP, term->name_pos,
-			 "%s: pstat does not reload counters in this way: "
-			 "give a period", term->name);
+	return 0;
 }
 
 static int apply_cpus(struct event_parse *p, const struct spec_term *term, struct event *event)
@@ -291,7 +286,7 @@ static int apply_common_term(struct event_parse *p, const struct spec_term *term
 	case TERM_TEXT:
 		return apply_text(p, term, row, field);
 	case TERM_RATIO:
-		return refuse_ratio(p, term);
+		return apply_ratio(p, term, field);
 	case TERM_CPUS:
 		return apply_cpus(p, term, event);
 	case TERM_MISSING:

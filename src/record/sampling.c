@@ -467,6 +467,67 @@ static void set_read_group(const struct sampling_pass *p, struct event *leader)
 	}
 }
 
+/* ---- counters that reload each other ---- */
+
+static const char *core_pmu(const struct event *event)
+{
+	if (*event->pmu_name)
+		return event->pmu_is_core ? event->pmu_name : NULL;
+	return event->attr.type == PERF_TYPE_HARDWARE || event->attr.type == PERF_TYPE_HW_CACHE ||
+	       event->attr.type == PERF_TYPE_RAW ? "cpu" : NULL;
+}
+
+/* The kernel's format says which bits of an attr are a mask of counters: "config2:0-63". */
+static bool reloads_counters(const char *pmu, const struct kern *kern)
+{
+	char *path = xasprintf("%s/bus/event_source/devices/%s/format/acr_mask", kern->host.sysfs, pmu);
+	struct str format = STR_INIT;
+	bool does = !read_line_file(path, &format) && !strncmp(format.s, "config2:", strlen("config2:"));
+
+	str_release(&format);
+	free(path);
+	return does;
+}
+
+/*
+ * Sets ratio-to-prev: the event before is sampled where this one is rarer than the ratio. Both count from zero; that
+ * before comes to its period, and is a sample, unless this one comes to `ratio` times as much first: both start anew.
+ *
+ *	acr_mask (config2): the events of the group by whose overflow this one's counter is reloaded, bit n the n-th
+ *	before   10         by this one
+ *	this     11         by both
+ *
+ * Source: Linux, arch/x86/events/intel/core.c, "auto counter reload"; Intel Architecture Instruction Set Extensions,
+ * "Auto Counter Reload".
+ */
+static int set_reload(const struct sampling_pass *p, struct event_list *events, size_t index, const struct kern *kern)
+{
+	struct event *event = &events->v[index], *before = event - 1;
+	size_t nth = index - event->leader;
+	const char *pmu = core_pmu(event), *other = nth ? core_pmu(before) : NULL;
+
+	if (!nth)
+		return fail(p->err, -EINVAL, "%s: ratio-to-prev: no event is before it in a group", event->name);
+	if (!pmu || !other || strcmp(pmu, other))
+		return fail(p->err, -EINVAL, "%s: ratio-to-prev: it and %s are not counted by one core unit",
+			    event->name, before->name);
+	if (before->attr.freq || !before->attr.sample_period)
+		return fail(p->err, -EINVAL, "%s: ratio-to-prev: %s has no period\n"
+			    "give one with -c or the term period=", event->name, before->name);
+	if (!reloads_counters(pmu, kern))
+		return fail(p->err, -ENOTSUP, "%s: ratio-to-prev: the unit %s does not reload counters: sysfs has no "
+			    "acr_mask of it", event->name, pmu);
+	if (before->attr.config2 || event->attr.config2 || nth > 63)
+		return fail(p->err, -EINVAL, "%s: ratio-to-prev: config2 of it or of %s has another use", event->name,
+			    before->name);
+	before->attr.config2 = 1ull << nth;
+	event->attr.config2 = 3ull << (nth - 1);
+	set_period(&event->attr, (uint64_t)((double)before->attr.sample_period * event->terms.ratio_to_prev));
+	return event->attr.sample_period ? 0 : fail(p->err, -EINVAL, "%s: ratio-to-prev: the period of %s times %g is "
+						   "less than 1", event->name, before->name,
+						   event->terms.ratio_to_prev);
+}
+
 /* ---- what tasks do ---- */
 
 /* Stacks that are walked later need the tables of their program, and linkers put these beside the code. */
@@ -719,6 +780,9 @@ static int apply(const struct sampling_pass *p, struct event_list *events, const
 
 	for (size_t i = 0; !rc && i < events->n; i++)
 		rc = set_event(p, &events->v[i]);
+	for (size_t i = 0; !rc && i < events->n; i++)
+		if (events->v[i].terms.ratio_to_prev > 0)
+			rc = set_reload(p, events, i, kern);
 	for (size_t i = 0; !rc && i < events->n; i++) {
 		if (events->v[i].leader == i && events->v[i].read_group)
 			set_read_group(p, &events->v[i]);

@@ -289,8 +289,6 @@ static const struct {
 	  "(at most 65535)", NULL },
 	{ "faults/cpu=99999999999999999999/", 11, -EINVAL, "cpu needs a CPU, a span such as 0-3, or a unit: "
 	  "'99999999999999999999' is out of range (at most 65535)", NULL },
-	{ "{cycles,instructions/period=9,ratio-to-prev=2.0/}", 30, -ENOTSUP,
-	  "ratio-to-prev: pstat does not reload counters in this way: give a period", NULL },
 	{ "cycles/ratio-to-prev=x/", 21, -EINVAL, "ratio-to-prev needs a number above 0, and 'x' is not one",
 	  NULL },
 	{ "cycles/ratio-to-prev=-1/", 21, -EINVAL,
@@ -354,7 +352,7 @@ static void test_terms_are_kept(void **state)
 	assert_int_equal(event_list_parse(&list,
 					  "cycles/call-graph='dwarf,8192',branch_type='any,u',time=0,"
 					  "no-inherit,overwrite,percore,aux-output=1,stack-size=512,"
-					  "max-stack=3,nr=4,aux-sample-size=5,metric-id=m,"
+					  "max-stack=3,nr=4,aux-sample-size=5,metric-id=m,ratio-to-prev=0.5,"
 					  "freq=99/",
 					  &machine.host, &err),
 			 0);
@@ -371,6 +369,7 @@ static void test_terms_are_kept(void **state)
 	assert_int_equal(terms->max_stack, 3);
 	assert_int_equal(terms->nr, 4);
 	assert_int_equal(terms->aux_sample_size, 5);
+	assert_true(terms->ratio_to_prev == 0.5);
 	assert_true(terms->has_freq && !terms->has_period);
 	assert_int_equal(list.v[0].attr.freq, 1);
 	event_list_release(&list);

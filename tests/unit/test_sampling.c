@@ -434,6 +434,58 @@ static void test_aux_pmus(void **state)
 	assert_int_equal(apply("cpu-clock/aux-output=0/", (struct sampling){ 0 }, TARGET_COMMAND), 0);
 }
 
+/* The n-th event of a group is bit n: the one with the ratio is reloaded by both, that before it by the other. */
+static void test_counters_that_reload(void **state)
+{
+	static const struct {
+		const char *text, *why; /* why: NULL: it is taken */
+	} cases[] = {
+		{ "{cycles/period=1000/,instructions/ratio-to-prev=0.5/}", NULL },
+		{ "{faults,cycles/period=1000/,instructions/ratio-to-prev=0.5/}", NULL },
+		{ "instructions/ratio-to-prev=0.5/",
+		  "instructions/ratio-to-prev=0.5/: ratio-to-prev: no event is before it in a group" },
+		{ "{instructions/ratio-to-prev=2/,cycles}",
+		  "instructions/ratio-to-prev=2/: ratio-to-prev: no event is before it in a group" },
+		{ "{cycles,instructions/ratio-to-prev=2/}",
+		  "instructions/ratio-to-prev=2/: ratio-to-prev: cycles has no period\n"
+		  "give one with -c or the term period=" },
+		{ "{faults/period=9/,cycles/ratio-to-prev=2/}",
+		  "cycles/ratio-to-prev=2/: ratio-to-prev: it and faults/period=9/ are not counted by one core unit" },
+		{ "{cycles/period=9/,faults/ratio-to-prev=2/}",
+		  "faults/ratio-to-prev=2/: ratio-to-prev: it and cycles/period=9/ are not counted by one core unit" },
+		{ "{cycles/period=9/,instructions/ratio-to-prev=2/,branches/ratio-to-prev=2/}",
+		  "branches/ratio-to-prev=2/: ratio-to-prev: config2 of it or of instructions/ratio-to-prev=2/ has "
+		  "another use" },
+		{ "{cycles/period=9/,instructions/ratio-to-prev=0.1/}",
+		  "instructions/ratio-to-prev=0.1/: ratio-to-prev: the period of cycles/period=9/ times 0.1 is less "
+		  "than 1" },
+	};
+
+	(void)state;
+	assert_int_equal(apply(cases[0].text, (struct sampling){ 0 }, TARGET_COMMAND), -ENOTSUP);
+	assert_string_equal(err.s, "instructions/ratio-to-prev=0.5/: ratio-to-prev: the unit cpu does not reload "
+			    "counters: sysfs has no acr_mask of it");
+	fake_machine_pmu(&machine, "cpu", "type", "4\n");
+	fake_machine_pmu(&machine, "cpu", "format/acr_mask", "config2:0-63\n");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int rc = apply(cases[i].text, (struct sampling){ 0 }, TARGET_COMMAND);
+		const struct event *last = &events.v[i ? 2 : 1];
+
+		assert_string_equal(cases[i].why ? cases[i].why : "", err.len ? err.s : "");
+		assert_int_equal(rc, cases[i].why ? -EINVAL : 0);
+		if (rc)
+			continue;
+		assert_int_equal(last->attr.sample_period, 500);
+		assert_int_equal(last->attr.freq, 0);
+		assert_int_equal(last->attr.config2, 3u << i);
+		assert_int_equal(last[-1].attr.config2, 2u << i);
+		assert_int_equal(last[-1].attr.sample_period, 1000);
+	}
+	assert_int_equal(apply("{cycles,instructions/ratio-to-prev=0.5/}", (struct sampling){ .period = 8 },
+			       TARGET_CPUS), 0);
+	assert_int_equal(events.v[1].attr.sample_period, 4);
+}
+
 static void test_clashes(void **state)
 {
 	static const struct {
@@ -592,6 +644,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_clashes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_off_cpu, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_aux_pmus, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counters_that_reload, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tool_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_exclude_perf, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_words, setup, teardown),
