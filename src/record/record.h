@@ -98,7 +98,10 @@ int sampling_apply(const struct sampling *sampling, const struct target *target,
 bool sample_reg_row(size_t i, const char **name, const char **help);
 /* Is this event to bring branch records (-b, -j, --call-graph lbr, its own terms)? */
 bool sampling_wants_branches(const struct sampling *sampling, const struct event *event);
-/* "ip,sp" -> a mask of registers, in any case; -EINVAL with a sentence that lists them all. */
+/*
+ * "ip,sp" -> a mask of registers, in any case; -EINVAL with a sentence that lists them all. NULL: the general ones;
+ * -ENOTSUP with a sentence where none are known.
+ */
 int sample_regs_parse(const char *text, uint64_t *mask, struct str *err);
 
 /* ---- host_info.c, buildid.c: the header's features ---- */

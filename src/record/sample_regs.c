@@ -78,6 +78,10 @@ int sample_regs_parse(const char *text, uint64_t *mask, struct str *err)
 {
 	uint64_t all = 0;
 
+	if (!text) {
+		*mask = dwarf_regs;
+		return dwarf_regs ? 0 : fail(err, -ENOTSUP, "registers: pstat knows none of this architecture");
+	}
 	for (const char *at = text;; at++) {
 		size_t len = strcspn(at, ","), i = 0;
 

@@ -262,7 +262,7 @@ test_values()
 	has "users" '^root$' "$(offered record -u '')"
 	has "CPUs" '^0$' "$(offered stat -C '')"
 	has "the end of a range" '^0$' "$(offered stat -C 0-)"
-	has "registers" '^(SP|sp)$' "$(offered record --user-regs '')"
+	has "registers" '^(SP|sp)$' "$(offered record --user-regs=)"
 	has "units of sizes" '^10K$' "$(offered record --switch-output=10)"
 	has "units of times" '^10ms$' "$(offered record --switch-output=10)"
 	has "a word for it" '^signal$' "$(offered record --switch-output=)"

@@ -42,6 +42,20 @@ at_limit()
 	done
 }
 
+# As in perf an argument is joined to the option; what comes after a blank is the command.
+test_registers()
+{
+	local all one
+
+	"$PSTAT" record -q -N -o x -e cpu-clock:u -I --user-regs -- true
+	all=$("$PSTAT" evlist -v -i x)
+	has "all general registers, of both kinds" 'sample_regs_user: 0x[0-9a-f]{5,}.*sample_regs_intr: 0x[0-9a-f]{5,}' "$all"
+	"$PSTAT" record -q -N -o x -e cpu-clock:u -Isp -- true
+	one=$("$PSTAT" evlist -v -i x)
+	has "one of them" 'sample_regs_intr: 0x[0-9a-f]+' "$one"
+	check "it is not all" test "${one##*sample_regs_intr: }" != "${all##*sample_regs_intr: }"
+}
+
 test_frequency()
 {
 	local limit

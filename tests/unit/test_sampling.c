@@ -615,6 +615,9 @@ static void test_words(void **state)
 	assert_int_equal(sample_regs_parse("", &bits, &err), -EINVAL);
 	assert_int_equal(sample_regs_parse("sp,\033[2J", &bits, &err), -EINVAL);
 	assert_null(strchr(err.s, '\033'));
+	bits = 0;
+	assert_int_equal(sample_regs_parse(NULL, &bits, &err), dwarf_regs ? 0 : -ENOTSUP);
+	assert_true(bits == dwarf_regs);
 	assert_int_equal(sample_regs_parse("sp,SP", &bits, &err), 0);
 	assert_int_equal(__builtin_popcountll(bits), 1);
 }
