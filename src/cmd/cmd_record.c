@@ -353,12 +353,15 @@ static void note_chains(struct record_session *session, const struct record_tota
 {
 	const struct record_plan *plan = &session->words->plan;
 	const struct sym_options sym = { .buildid_dir = plan->cache_dir, .keep_answers = !plan->no_cache };
-	struct stop_since since;
-	const struct interrupt interrupt = stop_interrupt(&since, plan->stop);
 	struct str ignored = STR_INIT;
+	struct interrupt interrupt;
+	struct stop_since since;
 
-	if (totals->path && !session->words->quiet)
-		recording_note_chains(totals->fd, totals->path, &sym, &interrupt, &session->notes, &ignored);
+	/* Avoids a plan that was never filled: it has no recording, and no stop flag. */
+	if (!totals->path || session->words->quiet)
+		return;
+	interrupt = stop_interrupt(&since, plan->stop);
+	recording_note_chains(totals->fd, totals->path, &sym, &interrupt, &session->notes, &ignored);
 	str_release(&ignored);
 }
 

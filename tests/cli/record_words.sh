@@ -56,6 +56,13 @@ test_registers()
 	check "it is not all" test "${one##*sample_regs_intr: }" != "${all##*sample_regs_intr: }"
 }
 
+test_wrong_descriptor()
+{
+	fails_with 129 "^pstat: --control: descriptor 99 is not open$" \
+		"$PSTAT" record -o none -e cpu-clock:u --control fd:99 -- true
+	check "nothing is recorded" test ! -e none
+}
+
 test_frequency()
 {
 	local limit
