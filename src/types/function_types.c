@@ -38,6 +38,11 @@ struct join { /* where a jump goes to */
 	bool reached; /* a way there was met */
 	struct pointer held[CODE_REGISTERS]; /* on all ways that were met */
 };
+enum way { /* to an instruction */
+	WAY_MET, /* there is one, so that what is held counts for those behind */
+	WAY_NOT_YET, /* only jumps from behind go there */
+	WAY_UNKNOWN, /* none is seen: it fills up to the next one, or a table has it, or a handler of exceptions */
+};
 struct pass {
 	const struct function_code *code;
 	struct dwarf_variables *variables;
@@ -47,6 +52,7 @@ struct pass {
 	bool lost; /* nothing is held at joins */
 	bool changed; /* what is held at some join is not what it was when that was passed */
 	bool falls; /* what is behind the last instruction is executed next, as far as is known */
+	enum way way;
 	uint64_t vaddr; /* of the instruction that the pass is at */
 	struct data_frame frame; /* there */
 };
@@ -311,17 +317,18 @@ static struct join *join_at(struct pass *pass, uint64_t at)
 /* Keeps what is held on both ways; true: it is less than on the first. */
 static bool meet(struct pointer *to, const struct pointer *from)
 {
-	bool element = to->element || from->element || to->offset != from->offset;
 	int64_t bytes;
 
-	if (!to->type || (to->type == from->type && to->offset == from->offset && to->element == element))
+	if (!to->type)
 		return false;
 	bytes = to->type->bytes && to->type->bytes <= INT64_MAX ? (int64_t)to->type->bytes : INT64_MAX;
-	if (to->type == from->type && to->offset % bytes == from->offset % bytes)
-		to->element = element;
-	else
+	if (to->type != from->type || to->offset % bytes != from->offset % bytes) {
 		to->type = NULL;
-	return true;
+		return true;
+	}
+	if (to->element || (!from->element && to->offset == from->offset))
+		return false;
+	return to->element = true;
 }
 
 /* One more way to a join, with what the pass holds. true: what is held there is not what it was. */
@@ -344,13 +351,15 @@ static void enter(struct pass *pass, uint64_t at)
 	struct join *join = join_at(pass, at);
 
 	if (!join) {
-		/* No jump goes here and nothing falls: a table has it, or a handler of exceptions. */
-		if (!pass->falls)
+		if (!pass->falls) {
 			forget(pass, 0);
+			pass->way = WAY_UNKNOWN;
+		}
 		return;
 	}
-	if (pass->falls)
+	if (pass->falls && pass->way == WAY_MET)
 		arrive(pass, join);
+	pass->way = join->reached ? WAY_MET : WAY_NOT_YET;
 	if (pass->lost || !join->reached)
 		forget(pass, 0);
 	else
@@ -364,7 +373,7 @@ static void jump(struct pass *pass, const struct disasm_instruction *instruction
 				    join_at(pass, instruction->target - pass->code->shown) :
 				    NULL;
 
-	if (join && arrive(pass, join))
+	if (join && pass->way == WAY_MET && arrive(pass, join))
 		pass->changed |= pass->code->vaddr + join->at <= pass->vaddr;
 	pass->falls = !instruction->leaves || instruction->flow == FLOW_CALL;
 }
@@ -376,6 +385,10 @@ static void take(struct pass *pass, const struct disasm_instruction *instruction
 	disasm_effect(pass->code->disasm, instruction, &effect);
 	pass->frame.known = pass->code->cfas && unwind_cfa_at(pass->code->cfas, pass->vaddr, &pass->frame.reg,
 							      &pass->frame.offset);
+	/* An instruction without an effect, after a jump, fills up; any other is one that something goes to. */
+	if (pass->way == WAY_UNKNOWN && (effect.changed || effect.access.reads || effect.access.writes ||
+					 instruction->flow != FLOW_ON))
+		pass->way = WAY_MET;
 	find_place(pass, &effect, place);
 	follow(pass, instruction, &effect, place);
 	jump(pass, instruction);
@@ -389,6 +402,7 @@ static void run(struct pass *pass, struct function_types *types)
 
 	forget(pass, 0);
 	pass->falls = true;
+	pass->way = WAY_MET;
 	types->n = 0;
 	for (; next(pass->code, &at, &instruction, &known); start = at) {
 		struct type_place place = { .state = TYPE_NO_CODE };
