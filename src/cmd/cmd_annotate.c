@@ -29,6 +29,11 @@ struct annotate_words {
 	bool total_period, n_samples;
 	bool skip_missing;
 	bool stdio, tui; /* neither: the browser on a terminal, else printed */
+	struct type_words {
+		const char *name; /* of a type, with or without "struct"; NULL: all */
+		bool asked, states, instructions; /* --data-type, --type-stat, --insn-stat */
+		bool beside_code; /* --code-with-type */
+	} types;
 };
 
 /* ---- options: perf's words, and those that report and script have as well ---- */
@@ -39,6 +44,16 @@ static int take_percent_limit(void *target, const char *argument, struct str *er
 
 	if (parse_double(argument, limit) || !(*limit >= 0 && *limit <= 100))
 		return fail(err, -EINVAL, "--percent-limit: '%s' is not a number from 0 to 100", argument);
+	return 0;
+}
+
+static int take_data_type(void *target, const char *argument, struct str *err)
+{
+	struct type_words *types = target;
+
+	(void)err;
+	types->asked = true;
+	types->name = argument;
 	return 0;
 }
 
@@ -81,6 +96,14 @@ const struct option_row annotate_options[] = {
 	{ OPTION_FLAG, 0, "stdio", NULL, "print lines as perf does", WORD(stdio) },
 	{ OPTION_FLAG, 0, "stdio2", NULL, "the same, with arrows at jumps and calls", WORD(look.arrows) },
 	{ OPTION_FLAG, 0, "tui", NULL, "open the browser (default on a terminal)", WORD(tui) },
+	{ .kind = OPTION_GROUP, .help = "Types of data, by the debug information" },
+	{ OPTION_CALL, 0, "data-type", "name", "print types with the samples of each member; or this one",
+	  WORD(types), .call = take_data_type, .argument_optional = true },
+	{ OPTION_FLAG, 0, "type-stat", NULL, "first count the instructions by what is known of their types",
+	  WORD(types.states) },
+	{ OPTION_FLAG, 0, "insn-stat", NULL, "first count them by their names", WORD(types.instructions) },
+	{ OPTION_FLAG, 0, "code-with-type", NULL, "print code with the type that each instruction reads or writes",
+	  WORD(types.beside_code) },
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "print every record with its fields", DUMP(records) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
 	{ OPTION_ACCEPTED, 0, "addr2line", "path", .help = "pstat looks up lines itself", .value = VALUE_FILE },
@@ -90,11 +113,6 @@ const struct option_row annotate_options[] = {
 	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
 	{ OPTION_ACCEPTED, 0, "objdump", "path", .help = "pstat disassembles itself", .value = VALUE_FILE },
 	{ OPTION_ACCEPTED, 0, "skip-empty", NULL, .help = "events without samples have no code to show" },
-	{ OPTION_REFUSED, 0, "code-with-type", NULL, .help = "data types are not resolved" },
-	{ OPTION_REFUSED, 0, "data-type", "name",
-	  .help = "data types are not resolved", .argument_optional = true },
-	{ OPTION_REFUSED, 0, "insn-stat", NULL, .help = "data types are not resolved" },
-	{ OPTION_REFUSED, 0, "type-stat", NULL, .help = "data types are not resolved" },
 	{ .kind = OPTION_END, .more = sample_options },
 };
 
@@ -111,6 +129,10 @@ static int finish_words(struct annotate_words *words)
 		return bad_usage("annotate: --tui and --stdio are two ways to show it; give one");
 	if (words->options.prefix_strip && !words->options.prefix)
 		return bad_usage("annotate: --prefix-strip goes with --prefix");
+	if ((words->types.states || words->types.instructions) && !words->types.asked)
+		return bad_usage("annotate: --type-stat and --insn-stat go with --data-type");
+	if (words->tui && (words->types.asked || words->types.beside_code))
+		return bad_usage("annotate: types of data are printed; leave --tui away");
 	words->look.value = words->n_samples      ? ANNOTATION_SAMPLES
 			    : words->total_period ? ANNOTATION_PERIOD
 						  : ANNOTATION_PERCENT;
@@ -135,6 +157,8 @@ struct annotate_run {
 	size_t n_missing, cap_missing;
 	size_t n_found; /* functions that were asked for and have samples */
 	size_t n_shown;
+	struct types *types; /* NULL: types are not asked for */
+	struct annotation_look look; /* the words', with the types */
 };
 
 static void add_missing(struct annotate_run *run, const struct symbol *symbol, const char *why)
@@ -180,7 +204,7 @@ static void show_function(struct annotate_run *run, struct annotate *annotate,
 		add_missing(run, function->symbol, why.s);
 	} else {
 		progress_end(&run->run.progress);
-		annotation_print(annotation, &run->words->look, &run->run.output);
+		annotation_print(annotation, &run->look, &run->run.output);
 		annotation_free(annotation);
 		run->n_shown++;
 	}
@@ -224,6 +248,65 @@ static void show_all(struct annotate_run *run)
 	free(events);
 }
 
+/* ---- types of data ---- */
+
+/* The name may be given as in the source, or without what stands in front of it. */
+static bool is_named(const struct data_type *type, const char *name)
+{
+	const char *blank = strchr(type->name, ' ');
+
+	return !name || !strcmp(type->name, name) ||
+	       ((type->kind == DATA_RECORD || type->kind == DATA_UNION) && blank && !strcmp(blank + 1, name));
+}
+
+static void show_event_types(struct annotate_run *run, size_t event, const char *name)
+{
+	const struct type_words *words = &run->words->types;
+	struct type_uses *uses = type_uses_new(run->profile, run->types, event, words->instructions);
+
+	progress_end(&run->run.progress);
+	if (words->states)
+		type_uses_print_states(uses, &run->run.output);
+	if (words->instructions)
+		type_uses_print_instructions(uses, &run->run.output);
+	for (size_t i = 0; i < uses->n && !run->run.output.failed; i++) {
+		if (!is_named(uses->v[i].type, words->name))
+			continue;
+		type_use_print(&uses->v[i], name, &run->look, &run->run.output);
+		output_step(&run->run.output);
+		run->n_shown++;
+	}
+	type_uses_free(uses);
+}
+
+static void show_types(struct annotate_run *run)
+{
+	const struct events *recorded = run->profile->session.recording->events;
+	size_t n = run->profile->n_events < recorded->n ? run->profile->n_events : recorded->n;
+	struct str name = STR_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		str_reset(&name);
+		data_event_add_name(recorded->v[i], &name);
+		show_event_types(run, i, n > 1 ? name.s : NULL);
+	}
+	str_release(&name);
+}
+
+static void fail_without_types(struct annotate_run *run)
+{
+	struct str err = STR_INIT;
+
+	if (run->words->types.name)
+		str_addf(&err, "%s: no sampled instruction reads or writes a type of this name",
+			 run->words->types.name);
+	else
+		str_add(&err, "no sampled instruction has a known type of data\n"
+			      "--type-stat says why; programs need debug information (-g)");
+	sample_run_fail(&run->run, err.s);
+	str_release(&err);
+}
+
 /* ---- the text ---- */
 
 static void annotate(struct annotate_run *run)
@@ -237,10 +320,16 @@ static void annotate(struct annotate_run *run)
 	signals_spare_end();
 	progress_end(&run->run.progress);
 	pager_open(&pager, !sample->no_pager);
-	show_all(run);
+	if (run->words->types.asked)
+		show_types(run);
+	else
+		show_all(run);
 	output_end(&run->run.output);
 	pager_close(&pager);
-	if (run->words->symbol && !run->n_found && !err.len) {
+	if (run->words->types.asked) {
+		if (!run->n_shown)
+			fail_without_types(run);
+	} else if (run->words->symbol && !run->n_found && !err.len) {
 		annotate_add_unknown(&run->profile->session, run->words->symbol, &err);
 		sample_run_fail(&run->run, err.s);
 	}
@@ -290,7 +379,8 @@ static bool browse_code(struct sample_run *run, const struct annotate_words *wor
 	};
 	const struct screen_code code = { .symbol = words->symbol, .options = words->options, .look = words->look };
 	const struct browse_words browsed = { .query = &query, .code = &code, .asked_for = words->tui };
-	bool wanted = !words->stdio && !words->look.arrows && !words->sample.no_pager && terminal_takes_keys();
+	bool printed = words->stdio || words->look.arrows || words->types.asked || words->types.beside_code;
+	bool wanted = !printed && !words->sample.no_pager && terminal_takes_keys();
 
 	if (!wanted)
 		browse_not(words->tui, "it needs a terminal, and nothing that is only printed");
@@ -315,8 +405,13 @@ static void print_code(struct annotate_run *run)
 		message_error("%s", err.s);
 		run->run.status = EXIT_BAD_USAGE;
 	} else {
+		run->look = run->words->look;
+		run->types = types_new(run->profile->session.symbols);
+		if (run->words->types.beside_code)
+			run->look.types = run->types;
 		annotate(run);
 	}
+	types_free(run->types);
 	profile_free(run->profile);
 	str_release(&err);
 }

@@ -7,6 +7,7 @@
  *   table -> fmt_stdio.c: heads, a line for each entry (fmt_cell.c), its call tree (calltree_print.c)
  *         -> table_json.c, fmt_stacks.c, fmt_folded.c, fmt_code_blocks.c, flamegraph.c, speedscope.c, pprof.c
  *   diff  -> diff_text.c, diff_json.c, flamegraph.c        annotation -> fmt_annotate.c
+ *   type_uses -> fmt_types.c
  *
  * Text goes to a struct output, which is handed on in pieces (output_step) and knows colours and the terminal's
  * width. Names come from outside: they are printable in texts, and escaped in JSON, HTML and SVG. The browser
@@ -17,6 +18,7 @@
 
 #include "annotate/annotate.h"
 #include "hist/hist.h"
+#include "types/types.h"
 
 /*
  * The formats of `pstat report`. To add one: fmt/x.c, which ends in its struct report_format, format_x; a row here;
@@ -51,6 +53,7 @@ struct annotation_look {
 	bool raw_bytes; /* --asm-raw */
 	bool full_paths; /* -P: files of source lines with their folders */
 	bool arrows; /* --stdio2: where jumps, calls and returns go */
+	struct types *types; /* --code-with-type: the type that an instruction reads or writes; NULL: not asked for */
 };
 /* A head that names file, function and events; then rows. Lines have the shape of perf's. */
 void annotation_print(const struct annotation *annotation, const struct annotation_look *look, struct output *output);
@@ -66,6 +69,15 @@ void annotation_add_row(const struct annotation *annotation, const struct annota
 unsigned annotation_values_columns(const struct annotation *annotation, const struct annotation_look *look);
 /* The greatest percentage among the events of an instruction's row; 0 for other rows. */
 double annotation_row_percent(const struct annotation *annotation, const struct annotation_look *look, size_t row);
+
+/* ---- fmt_types.c: types of data, as `pstat annotate --data-type` prints them ---- */
+
+/* A type with the samples of its members. event: NULL: there is only one. Of look the value in front. */
+void type_use_print(const struct type_use *use, const char *event, const struct annotation_look *look,
+		    struct output *output);
+/* Numbers of sampled instructions by what is known of their types; and by their names. */
+void type_uses_print_states(const struct type_uses *uses, struct output *output);
+void type_uses_print_instructions(const struct type_uses *uses, struct output *output);
 
 /* ---- differences: text, JSON, a page or a picture of stacks; computed in hist/ ---- */
 

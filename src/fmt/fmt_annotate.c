@@ -171,6 +171,18 @@ static int address_width(const struct annotation *annotation)
 	return width;
 }
 
+static void add_data_type(const struct annotation *annotation, const struct annotation_look *look,
+			  const struct annotate_instruction *instruction, struct str *out)
+{
+	struct type_place place = types_at(look->types, annotation->function->symbol->dso, instruction->addr);
+
+	if (!place.type && !type_place_known(&place))
+		return;
+	str_addf(out, "\t\t# data-type: %s", type_place_name(&place));
+	if (place.type)
+		type_place_add_offset(&place, out);
+}
+
 static void add_instruction(const struct annotation *annotation, const struct annotation_look *look, size_t i,
 			    struct output *output)
 {
@@ -189,6 +201,8 @@ static void add_instruction(const struct annotation *annotation, const struct an
 		str_add(out, " // ");
 		add_place(look, &instruction->frames.v[0].line, out);
 	}
+	if (look->types)
+		add_data_type(annotation, look, instruction, out);
 	str_addc(out, '\n');
 }
 

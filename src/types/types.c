@@ -35,21 +35,22 @@ struct types {
 
 static const struct {
 	const char *name; /* in place of a type's */
+	const char *word; /* perf's, where it has one */
 	const char *reason; /* NULL: it is none */
 } states[TYPE_STATES] = {
-	[TYPE_DECLARED] = { "(unknown)", NULL },
-	[TYPE_FOLLOWED] = { "(unknown)", NULL },
-	[TYPE_STACK] = { "(stack operation)", NULL },
-	[TYPE_CANARY] = { "(stack canary)", NULL },
-	[TYPE_NO_ACCESS] = { "(unknown)", "the instruction has no operand in memory" },
-	[TYPE_NO_CODE] = { "(unknown)", "the instruction is not known" },
-	[TYPE_NO_DEBUG] = { "(unknown)", "the file has no debug information" },
-	[TYPE_NO_FUNCTION] = { "(unknown)", "the debug information has no function there" },
-	[TYPE_NO_VARIABLE] = { "(unknown)", "no variable tells what the address is of" },
-	[TYPE_NO_SLOT] = { "(unknown)", "no variable is at that place of the stack" },
-	[TYPE_THREAD] = { "(unknown)", "it is of the thread's own memory" },
-	[TYPE_INCOMPLETE] = { "(unknown)", "the type has no size" },
-	[TYPE_OUTSIDE] = { "(unknown)", "the offset is not within the type" },
+	[TYPE_DECLARED] = { "(unknown)", NULL, NULL },
+	[TYPE_FOLLOWED] = { "(unknown)", "insn_track", NULL },
+	[TYPE_STACK] = { "(stack operation)", NULL, NULL },
+	[TYPE_CANARY] = { "(stack canary)", NULL, NULL },
+	[TYPE_NO_ACCESS] = { "(unknown)", "no_mem_ops", "the instruction has no operand in memory" },
+	[TYPE_NO_CODE] = { "(unknown)", "no_insn", "the instruction is not known" },
+	[TYPE_NO_DEBUG] = { "(unknown)", "no_dbginfo", "the file has no debug information" },
+	[TYPE_NO_FUNCTION] = { "(unknown)", "no_cuinfo", "the debug information has no function there" },
+	[TYPE_NO_VARIABLE] = { "(unknown)", "no_var", "no variable tells what the address is of" },
+	[TYPE_NO_SLOT] = { "(unknown)", "no_slot", "no variable is at that place of the stack" },
+	[TYPE_THREAD] = { "(unknown)", "thread", "it is of the thread's own memory" },
+	[TYPE_INCOMPLETE] = { "(unknown)", "no_typeinfo", "the type has no size" },
+	[TYPE_OUTSIDE] = { "(unknown)", "bad_offset", "the offset is not within the type" },
 };
 
 const char *type_place_name(const struct type_place *place)
@@ -65,6 +66,19 @@ bool type_place_known(const struct type_place *place)
 const char *type_state_text(enum type_state state)
 {
 	return states[state].reason;
+}
+
+const char *type_state_word(enum type_state state)
+{
+	return states[state].word;
+}
+
+void type_place_add_offset(const struct type_place *place, struct str *out)
+{
+	str_addf(out, " +%#llx (", (unsigned long long)place->offset);
+	if (!data_type_path(place->type, place->offset, out))
+		str_add(out, "no field");
+	str_addc(out, ')');
 }
 
 /* ---- open and close ---- */

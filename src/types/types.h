@@ -7,6 +7,8 @@
  *	unwind: where the frame is that the stack's variables are counted from
  *	                 all three --function_types.c--> a place for each instruction of a function, made once
  *
+ * type_uses.c counts the samples of a profile by type and offset.
+ *
  * A place is known as far as the debug information tells: by a variable that it declares there, or by following
  * what was loaded, copied and returned from one instruction to the next. Why one is not known is said, too.
  */
@@ -14,6 +16,7 @@
 #define PSTAT_TYPES_H
 
 #include "sym/sym.h"
+#include "util/util.h"
 
 /* To add one: a row in types.c. */
 enum type_state {
@@ -53,7 +56,49 @@ struct type_place types_at(struct types *types, const struct dso *dso, uint64_t 
 const char *type_place_name(const struct type_place *place);
 /* Is a type, or what takes its place, known? */
 bool type_place_known(const struct type_place *place);
-/* Why none is known: "no variable is there". Without an end. */
+/* Why none is known: "no variable is there". Without an end. NULL: one is. */
 const char *type_state_text(enum type_state state);
+/* The same in perf's word, "no_mem_ops"; "insn_track" where it was followed. NULL: there is none. */
+const char *type_state_word(enum type_state state);
+/* Appends " +0x8 (key)": the offset, and the member there, or "no field". The place has a type. */
+void type_place_add_offset(const struct type_place *place, struct str *out);
+
+/* ---- type_uses.c: the samples of an event by type ---- */
+
+struct type_samples {
+	uint64_t n_samples, period;
+};
+struct type_use {
+	const struct data_type *type; /* one of those that are alike */
+	const struct dso *dso;
+	struct type_samples total;
+	struct type_use_at {
+		uint64_t offset;
+		struct type_samples samples;
+	} *at; /* ascending */
+	size_t n, cap;
+};
+struct type_instruction { /* all sampled instructions of a name */
+	char *name; /* "movq", as the disassembler has it */
+	uint64_t with, without; /* instructions that a type is known of, or not */
+};
+struct type_uses {
+	struct type_use *v; /* heaviest first */
+	size_t n, cap;
+	struct index ix;
+	uint64_t places[TYPE_STATES]; /* sampled instructions */
+	struct type_instruction *instructions; /* most first; none where they were not asked for */
+	size_t n_instructions, cap_instructions;
+	struct index instruction_ix;
+};
+/*
+ * Counts those of an event of the profile by its index, filtered as that was read. types has to stay. instructions:
+ * whether they are counted by name.
+ */
+struct profile;
+struct type_uses *type_uses_new(struct profile *profile, struct types *types, size_t event, bool instructions);
+void type_uses_free(struct type_uses *uses); /* NULL is fine */
+/* Sum of the samples at offsets from this one on, so many bytes far. */
+struct type_samples type_use_sum(const struct type_use *use, uint64_t offset, uint64_t bytes);
 
 #endif

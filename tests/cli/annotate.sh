@@ -164,6 +164,22 @@ test_intel()
 	fails_with 129 "'bsd' is not att or intel" "$PSTAT" annotate -i ../data -M bsd
 }
 
+# test_types.c has what is known of types; here are the words.
+test_data_types()
+{
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86-64 or arm64" ;;
+	esac
+	run "$PSTAT" annotate -q -i ../data --no-group --code-with-type hot
+	has "a text is read" $'\t# data-type: char \\+0 \\(no field\\)$' "$out"
+	fails_with 129 "go with --data-type" "$PSTAT" annotate -i ../data --type-stat
+	fails_with 129 "leave --tui away" "$PSTAT" annotate -i ../data --tui --code-with-type
+	fails_with 125 "no_such: no sampled instruction" "$PSTAT" annotate -i ../data --data-type=no_such --type-stat --insn-stat
+	has "instructions are counted by reason" '^Annotate data type stats$' "$out"
+	has "and by name" '^  Name/opcode  ' "$out"
+}
+
 # ---- what is not to be had ----
 
 test_unknown_names()

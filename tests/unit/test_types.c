@@ -5,6 +5,7 @@
  * around it. No probe is ever run.
  */
 #include "ask_fixture.h"
+#include "fmt/fmt.h"
 #include "replay_fixture.h"
 
 #include "sym/sym_internal.h"
@@ -43,7 +44,7 @@ struct node {
 		long whole;
 		double real;
 	} either;
-	long low : 30, high : 34;
+	char flag; /* the rest is a hole */
 };
 struct hidden; /* only declared */
 static struct pair global_pair;
@@ -358,32 +359,43 @@ static void each_probe_reads_what_it_says(void **state)
 	assert_false(failed);
 }
 
-/* A program that knows its own accesses: 6 samples of one member, 3 of another, 1 of no memory. */
-static void samples_are_counted_by_type(void **state)
+/* ---- samples: 6 of one member, 3 of another, 1 of no memory ---- */
+
+static void open_samples(struct reader *reader)
 {
 	static const struct {
 		const char *at;
 		int n;
 	} samples[] = { { probe_member, 6 }, { probe_nested, 3 }, { probe_nothing, 1 } };
-	const struct query query = { .sort = "type,typeoff,typecln", .needs = NEED_ENTRIES, .no_chains = true };
-	struct record_body map;
+	struct record_body map = recording_map_body(1000, PID, 0x400000, 0x10000000, 0, self_path);
 	struct made_recording recording;
-	struct str bytes, text = STR_INIT, err = STR_INIT;
-	struct reader reader;
-	struct asked asked;
+	struct str bytes, err = STR_INIT;
 
-	(void)state;
-	need_all();
-	recording_init(&recording);
-	map = recording_map_body(1000, PID, 0x400000, 0x10000000, 0, self_path);
 	map.mmap.inode = 0;
+	recording_init(&recording);
 	recording_add(&recording, &map);
 	for (size_t s = 0; s < ARRAY_SIZE(samples); s++)
 		for (int i = 0; i < samples[s].n; i++)
 			recording_sample(&recording, 2000, PID, PID, 0x400000 + offset_of(samples[s].at));
 	recording_bytes(&recording, false, &bytes);
-	if (reader_open_fd(&reader, fix_memory_file(bytes.s, bytes.len), "recording", &err) ||
-	    asked_alone(&asked, &query, &reader, &err))
+	if (reader_open_fd(reader, fix_memory_file(bytes.s, bytes.len), "recording", &err))
+		fail_msg("%s", err.s);
+	recording_release(&recording);
+	str_release(&bytes);
+	str_release(&err);
+}
+
+static void samples_are_counted_by_type(void **state)
+{
+	const struct query query = { .sort = "type,typeoff,typecln", .needs = NEED_ENTRIES, .no_chains = true };
+	struct str text = STR_INIT, err = STR_INIT;
+	struct reader reader;
+	struct asked asked;
+
+	(void)state;
+	need_all();
+	open_samples(&reader);
+	if (asked_alone(&asked, &query, &reader, &err))
 		fail_msg("%s", err.s);
 	for (size_t i = 0; i < asked.table->hists[0].n; i++) {
 		const struct entry *entry = asked.table->hists[0].entries[i];
@@ -404,9 +416,75 @@ static void samples_are_counted_by_type(void **state)
 			    "types: 10.0 % of 10 samples have none (10.0 %: the instruction has no operand in memory)");
 	asked_release(&asked);
 	reader_close(&reader);
-	recording_release(&recording);
-	str_release(&bytes);
 	str_release(&text);
+	str_release(&err);
+}
+
+/* Some compilers call it "long", others "long int". */
+static void shorten(struct str *text)
+{
+	static const char longer[] = "long int";
+	char *at;
+
+	while ((at = strstr(text->s, longer))) {
+		memmove(at + 4, at + strlen(longer), strlen(at + strlen(longer)) + 1);
+		text->len -= 4;
+	}
+}
+
+static void a_type_is_shown_with_the_samples_of_its_members(void **state)
+{
+	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session.no_unwind = true };
+	const struct annotation_look look = { .value = ANNOTATION_PERCENT };
+	struct output output = { .text = STR_INIT };
+	struct str err = STR_INIT, head = STR_INIT;
+	struct profile *profile;
+	struct type_uses *uses;
+	struct reader reader;
+	struct types *types;
+
+	(void)state;
+	need_all();
+	open_samples(&reader);
+	if (profile_new(&profile, &options, &reader, &err) || profile_read(profile, NULL, NULL, &err))
+		fail_msg("%s", err.s);
+	types = types_new(profile->session.symbols);
+	uses = type_uses_new(profile, types, 0, true);
+	assert_int_equal(uses->n, 1);
+	type_use_print(&uses->v[0], NULL, &look, &output);
+	shorten(&output.text);
+	str_addf(&head, "Annotate type: 'struct node' in %s (9 samples):\n", self_path);
+	assert_memory_equal(output.text.s, head.s, head.len);
+	assert_string_equal(strchr(output.text.s + head.len, '\n') + 1,
+			    " Percent     offset       size  field\n"
+			    "  100.00          0       0x50  struct node\t {\n"
+			    "    0.00          0        0x8      struct node*\tnext;\n"
+			    "   66.67        0x8        0x8      long\tkey;\n"
+			    "   33.33       0x10       0x10      struct pair\tinner {\n"
+			    "    0.00       0x10        0x8          long\tfirst;\n"
+			    "   33.33       0x18        0x8          long\tsecond;\n"
+			    "                                    };\n"
+			    "    0.00       0x20       0x20      long[]\tnumbers;\n"
+			    "                                    -- cache line 1 --\n"
+			    "    0.00       0x40        0x8      union (unnamed)\teither {\n"
+			    "    0.00       0x40        0x8          long\twhole;\n"
+			    "    0.00       0x40        0x8          double\treal;\n"
+			    "                                    };\n"
+			    "    0.00       0x48        0x1      char\tflag;\n"
+			    "    0.00       0x49        0x7      (hole)\n"
+			    "                                };\n\n");
+	str_reset(&output.text);
+	type_uses_print_states(uses, &output);
+	assert_string_equal(output.text.s, "Annotate data type stats\ntotal 3, ok 2 (66.7%), bad 1 (33.3%)\n"
+					   "-----------------------------------------------------------\n"
+					   "         1 : no_mem_ops\n\n");
+	assert_int_equal(uses->n_instructions, 2); /* a load and a nop */
+	type_uses_free(uses);
+	types_free(types);
+	profile_free(profile);
+	reader_close(&reader);
+	str_release(&output.text);
+	str_release(&head);
 	str_release(&err);
 }
 
@@ -415,6 +493,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_probe_reads_what_it_says),
 		cmocka_unit_test(samples_are_counted_by_type),
+		cmocka_unit_test(a_type_is_shown_with_the_samples_of_its_members),
 	};
 
 	return cmocka_run_group_tests(tests, find_self, NULL);
