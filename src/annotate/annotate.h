@@ -209,6 +209,7 @@ struct data_effect {
 	int64_t number;
 	uint32_t changed; /* bits: registers that hold something else after it, `to` among them */
 	bool stack; /* it pushes, pops, calls or returns, and has no other memory operand */
+	bool compares; /* it sets flags, as a conditional jump after it needs, and nothing else */
 };
 
 struct disasm_instruction { /* valid until the next one is asked for */

@@ -315,6 +315,7 @@ static void x86_effect(const cs_insn *insn, const struct disasm_instruction *ins
 		effect->access.reads = operand->access & CS_AC_READ || !effect->access.writes;
 		break;
 	}
+	effect->compares = insn->id == X86_INS_CMP || insn->id == X86_INS_TEST;
 	effect->stack = x86_is_of_stack(insn) && !effect->access.reads && !effect->access.writes;
 	x86_move(insn, effect);
 }

@@ -15,6 +15,9 @@
  *	   add  $88,%r10
  *	   jne  L                    held there: struct node, 88 bytes on, which is an element
  *
+ * A conditional jump waits for the comparison before it, and processors do both as one: it has the place of that, since
+ * samples of a comparison that waited for memory are at the jump.
+ *
  * In a function with a jump whose target is not known (a table of cases), nothing is held where others go.
  */
 #include "types/types_internal.h"
@@ -53,6 +56,7 @@ struct pass {
 	bool changed; /* what is held at some join is not what it was when that was passed */
 	bool falls; /* what is behind the last instruction is executed next, as far as is known */
 	enum way way;
+	struct type_place compared; /* of the instruction before, if it compares; else its type is NULL */
 	uint64_t vaddr; /* of the instruction that the pass is at */
 	struct data_frame frame; /* there */
 };
@@ -390,6 +394,13 @@ static void take(struct pass *pass, const struct disasm_instruction *instruction
 					 instruction->flow != FLOW_ON))
 		pass->way = WAY_MET;
 	find_place(pass, &effect, place);
+	if (instruction->flow == FLOW_JUMP && !instruction->leaves && pass->compared.type)
+		*place = pass->compared;
+	pass->compared = (struct type_place){ .type = NULL };
+	if (effect.compares && place->type) {
+		pass->compared = *place;
+		pass->compared.state = TYPE_COMPARED;
+	}
 	follow(pass, instruction, &effect, place);
 	jump(pass, instruction);
 }

@@ -40,6 +40,7 @@ static const struct {
 } states[TYPE_STATES] = {
 	[TYPE_DECLARED] = { "(unknown)", NULL, NULL },
 	[TYPE_FOLLOWED] = { "(unknown)", "insn_track", NULL },
+	[TYPE_COMPARED] = { "(unknown)", NULL, NULL },
 	[TYPE_STACK] = { "(stack operation)", NULL, NULL },
 	[TYPE_CANARY] = { "(stack canary)", NULL, NULL },
 	[TYPE_NO_ACCESS] = { "(unknown)", "no_mem_ops", "the instruction has no operand in memory" },

@@ -22,6 +22,7 @@
 enum type_state {
 	TYPE_DECLARED, /* of a variable that is declared where the access is */
 	TYPE_FOLLOWED, /* of what instructions before it loaded, copied, computed or were returned */
+	TYPE_COMPARED, /* it jumps by the outcome of the comparison just before it, whose place this is */
 	TYPE_STACK, /* what it pushes or pops: a register, a return address */
 	TYPE_CANARY, /* the value that guards the stack */
 	/* All others are reasons why none is known. */

@@ -201,6 +201,25 @@ PROBE static long outside(struct pair *pair)
 	return value;
 }
 
+/* The comparison reads, and the jump waits for it. */
+PROBE static long compared(struct node *node)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("cmpq $0, %0\n"
+			 "probe_compared: jne 1f\n"
+			 "jne 1f\n"
+			 "1:"
+			 :
+			 : "m"(node->key)
+			 : "cc");
+#else
+	long value;
+
+	READ(probe_compared, value, node->key);
+#endif
+	return node->inner.first;
+}
+
 PROBE static long nothing(long value)
 {
 	__asm__ volatile("probe_nothing: nop");
@@ -225,6 +244,7 @@ PROBE static long nothing(long value)
 	X(probe_number, "no variable tells what the address is of")                                                    \
 	X(probe_hidden, "the type has no size")                                                                        \
 	X(probe_outside, "the offset is not within the type")                                                          \
+	X(probe_compared, "struct node +8 (key)")                                                                      \
 	X(probe_nothing, "the instruction has no operand in memory")
 
 #define DECLARE(label, text) extern const char label[] __attribute__((visibility("hidden")));
