@@ -13,7 +13,7 @@ GOLDEN=$ROOT/tests/golden/sched.data
 turns_recorded()
 {
 	for _ in 1 2 3 4 5; do
-		run "$PSTAT" sched record -o in "$WORK/turns" 200
+		run "$PSTAT" sched record -o in "$WORK/turns" 50
 		[ "$status" -eq 0 ] || { fail "records" "$err"; exit 1; }
 		[[ $err == *" 0 lost, 0 throttled ]"* ]] && break
 	done

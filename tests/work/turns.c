@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * turns N: two processes, named ping and pong while they do, that wake each other N times through pipes, and know how
- * often pong slept: prints its pid, and its voluntary switches while it had that name, as the kernel counts them. All
- * their memory is locked, so that pong waits for nothing else but ping.
+ * turns N: two processes, named ping and pong while they do, that wake each other N times through pipes; ping waits
+ * each time until pong sleeps. Prints pong's pid, and how often it slept while it had that name: its voluntary
+ * switches, as the kernel counts them. All their memory is locked, so that pong waits for nothing else but ping.
  */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -27,6 +28,22 @@ static void give_byte(int fd)
 {
 	if (write(fd, "", 1) != 1)
 		err(1, "write");
+}
+
+/* The letter after the name in parentheses. proc_pid_stat(5) */
+static void until_asleep(pid_t pid)
+{
+	char path[64], text[256], *end;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	do {
+		FILE *file = fopen(path, "r");
+
+		if (!file || !fgets(text, sizeof(text), file))
+			err(1, "%s", path);
+		fclose(file);
+		end = strrchr(text, ')');
+	} while (!end || end[2] != 'S');
 }
 
 static long switches(void)
@@ -68,6 +85,7 @@ int main(int argc, char **argv)
 	}
 	prctl(PR_SET_NAME, "ping");
 	for (long i = 0; i < n; i++) {
+		until_asleep(child);
 		give_byte(to_pong[1]);
 		take_byte(to_ping[0]);
 	}
