@@ -111,6 +111,11 @@ static int print_latency(struct sched *sched, struct sched_words *words, struct 
 	return latency_print(sched, &words->latency, &run->output, sample_run_progress, run, err);
 }
 
+static int print_map(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err)
+{
+	return cpu_map_print(sched, &words->map, &run->output, sample_run_progress, run, err);
+}
+
 typedef int print_view(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err);
 
 static int run_view(struct sched_words *words, print_view *print)
@@ -171,9 +176,11 @@ const struct command sched_parts[] = {
 	  .run = cmd_sched },
 	{ "sched latency", "[<options>]", "print how long tasks that could run waited for a CPU", latency_options, "",
 	  .run = cmd_sched },
+	{ "sched map", "[<options>]", "print which task each CPU runs, a line for each switch", map_options, "",
+	  .run = cmd_sched },
 	{ .name = NULL },
 };
-static print_view *const views[ARRAY_SIZE(sched_parts)] = { NULL, print_timehist, print_latency };
+static print_view *const views[ARRAY_SIZE(sched_parts)] = { NULL, print_timehist, print_latency, print_map };
 
 /* Commands of perf sched that are none here. */
 static const struct {
@@ -213,7 +220,7 @@ int cmd_sched(const struct command *self, int argc, char **argv, const struct ke
 
 	if (status < 0)
 		status = first < argc ? run_part(argc - first, argv + first, &words, kern) :
-					bad_usage("sched: give what to do: record, timehist or latency");
+					bad_usage("sched: give what to do: record, timehist, latency or map");
 	sched_words_release(&words);
 	return status;
 }

@@ -93,6 +93,26 @@ const struct option_row latency_options[] = {
 	{ .kind = OPTION_END },
 };
 
+#define MAP(name) .offset = offsetof(struct sched_words, map.name)
+
+const struct option_row map_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to print" },
+	{ OPTION_FLAG, 0, "compact", NULL, "print columns of CPUs with switches only", MAP(compact) },
+	{ OPTION_TEXT, 0, "cpus", "list", "only switches on these CPUs", WORD(cpus), .value = VALUE_CPUS },
+	{ OPTION_TEXT, 0, "task-name", "names", "only switches to and from tasks of these names", MAP(names) },
+	{ OPTION_FLAG, 0, "fuzzy-name", NULL, "the names are parts of names", MAP(fuzzy) },
+	{ OPTION_TEXT, 0, "color-cpus", "list", "color these CPUs", WORD(color_cpus), .value = VALUE_CPUS },
+	{ OPTION_TEXT, 0, "color-pids", "list", "color tasks with these numbers", WORD(color_pids) },
+	{ OPTION_CHOICE, 0, "color", "always|never|auto", "auto: on terminals, unless NO_COLOR is set",
+	  .value = VALUE_ONE_OF, SAMPLE(color), .min = COLOR_ALWAYS },
+	{ .kind = OPTION_GROUP, .help = "What to read" },
+	INPUT_ROW,
+	DUMP_ROW,
+	FORCE_ROW,
+	NOTE_ROWS,
+	{ .kind = OPTION_END },
+};
+
 /* ---- what texts mean ---- */
 
 static int take_list(struct intset *set, const char *option, const char *text, struct str *err)
@@ -146,12 +166,16 @@ int sched_words_finish(struct sched_words *words, struct str *err)
 		{ &options->tids, "--tid", words->tids },
 		{ &options->cpus, "--cpu", words->cpus },
 		{ &options->prios, "--prio", words->prios },
+		{ &words->map.color_pids, "--color-pids", words->color_pids },
+		{ &words->map.color_cpus, "--color-cpus", words->color_cpus },
 	};
 	int rc = take_time(options, words->time, err);
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists) && !rc; i++)
 		rc = take_list(lists[i].set, lists[i].option, lists[i].text, err);
 	intset_copy(&words->latency.cpus, &options->cpus);
+	intset_copy(&words->map.cpus, &options->cpus);
+	words->map.explain_all = words->sample.verbose;
 	if (!rc && words->latency.separator && !words->latency.separator[0])
 		rc = fail(err, -EINVAL, "-x: give the text that separates fields");
 	return rc;
@@ -166,4 +190,7 @@ void sched_words_release(struct sched_words *words)
 	intset_release(&options->cpus);
 	intset_release(&options->prios);
 	intset_release(&words->latency.cpus);
+	intset_release(&words->map.cpus);
+	intset_release(&words->map.color_pids);
+	intset_release(&words->map.color_cpus);
 }

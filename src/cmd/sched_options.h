@@ -12,10 +12,12 @@ struct sched_words {
 	struct sample_words sample; /* first: the shared rows fill it */
 	struct timehist_options timehist;
 	struct latency_options latency;
+	struct cpu_map_options map;
+	const char *color_pids, *color_cpus;
 	const char *pids, *tids, *cpus, *prios, *time;
 };
 
-extern const struct option_row timehist_options[], latency_options[];
+extern const struct option_row timehist_options[], latency_options[], map_options[];
 
 /* Texts become lists and times. 0, or -EINVAL with a sentence. */
 int sched_words_finish(struct sched_words *words, struct str *err);

@@ -19,7 +19,7 @@
 
 /* ---- states.c: tasks ---- */
 
-enum { SCHED_CPUS_MAX = 1 << 16 }; /* samples of CPUs from this number on are left out, and counted */
+enum { SCHED_CPUS_MAX = 8192 }; /* as many as a kernel can have; samples of others are left out, and counted */
 
 struct sched_task {
 	uint32_t index; /* in order of appearance, idle tasks among them: for what a view keeps of each task */
@@ -163,5 +163,18 @@ struct latency_options {
 int latency_keys_parse(struct latency_options *options, const char *text, struct str *err);
 int latency_print(struct sched *sched, const struct latency_options *options, struct output *output,
 		  void (*progress)(void *context, double part), void *context, struct str *err);
+
+/* ---- cpu_map.c: which task each CPU runs, a line for each switch ---- */
+
+struct cpu_map_options {
+	bool compact; /* columns of CPUs that have switched only */
+	const char *names; /* of tasks, with commas between; NULL: all */
+	bool fuzzy; /* these are parts of names */
+	bool explain_all; /* each line says which task it is about */
+	struct intset cpus; /* lines of switches on these; n 0: all */
+	struct intset color_cpus, color_pids;
+};
+int cpu_map_print(struct sched *sched, const struct cpu_map_options *options, struct output *output,
+	      void (*progress)(void *context, double part), void *context, struct str *err);
 
 #endif
