@@ -116,6 +116,11 @@ static int print_map(struct sched *sched, struct sched_words *words, struct samp
 	return cpu_map_print(sched, &words->map, &run->output, sample_run_progress, run, err);
 }
 
+static int print_times(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err)
+{
+	return task_times_print(sched, &words->times, &run->output, sample_run_progress, run, err);
+}
+
 typedef int print_view(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err);
 
 static int run_view(struct sched_words *words, print_view *print)
@@ -178,9 +183,13 @@ const struct command sched_parts[] = {
 	  .run = cmd_sched },
 	{ "sched map", "[<options>]", "print which task each CPU runs, a line for each switch", map_options, "",
 	  .run = cmd_sched },
+	{ "sched tasks", "[<options>]", "print what each task did with its time, and what woke it", task_times_options,
+	  "", .run = cmd_sched },
 	{ .name = NULL },
 };
-static print_view *const views[ARRAY_SIZE(sched_parts)] = { NULL, print_timehist, print_latency, print_map };
+static print_view *const views[ARRAY_SIZE(sched_parts)] = {
+	NULL, print_timehist, print_latency, print_map, print_times,
+};
 
 /* Commands of perf sched that are none here. */
 static const struct {
@@ -188,7 +197,7 @@ static const struct {
 } perf_parts[] = {
 	{ "replay", "threads that only sleep and compute as the recorded ones did are not made" },
 	{ "script", "instead: pstat script" },
-	{ "stats", "the kernel's /proc/schedstat is not recorded" },
+	{ "stats", "the kernel's /proc/schedstat is not recorded; of tasks: pstat sched tasks" },
 };
 
 static int refuse_part(const char *word)
@@ -220,7 +229,7 @@ int cmd_sched(const struct command *self, int argc, char **argv, const struct ke
 
 	if (status < 0)
 		status = first < argc ? run_part(argc - first, argv + first, &words, kern) :
-					bad_usage("sched: give what to do: record, timehist, latency or map");
+					bad_usage("sched: give what to do: record, timehist, latency, map or tasks");
 	sched_words_release(&words);
 	return status;
 }

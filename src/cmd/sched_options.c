@@ -61,6 +61,11 @@ const struct option_row timehist_options[] = {
 	{ .kind = OPTION_END, .more = name_options },
 };
 
+/* Rows of those that print rows. */
+#define FORMAT_ROWS                                                                                                \
+	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON object per row", WORD(format.json) },                    \
+	{ OPTION_TEXT, 'x', "field-separator", "text", "print fields with this between them", WORD(format.separator) }
+
 #define LATENCY(name) .offset = offsetof(struct sched_words, latency.name)
 /* Rows of those that show no functions. */
 #define NOTE_ROWS                                                                                                  \
@@ -82,8 +87,7 @@ const struct option_row latency_options[] = {
 	  .call = take_keys, .value = VALUE_SOME_OF },
 	{ OPTION_FLAG, 'p', "pids", NULL, "print each task, not all of one name as one", LATENCY(by_task) },
 	{ OPTION_FLAG, 0, "hist", NULL, "print how many delays were how long", LATENCY(histogram) },
-	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON object per row", LATENCY(json) },
-	{ OPTION_TEXT, 'x', "field-separator", "text", "print fields with this between them", LATENCY(separator) },
+	FORMAT_ROWS,
 	{ .kind = OPTION_GROUP, .help = "What to read" },
 	INPUT_ROW,
 	{ OPTION_TEXT, 'C', "CPU", "list", "only what was on these CPUs", WORD(cpus), .value = VALUE_CPUS },
@@ -107,6 +111,21 @@ const struct option_row map_options[] = {
 	  .value = VALUE_ONE_OF, SAMPLE(color), .min = COLOR_ALWAYS },
 	{ .kind = OPTION_GROUP, .help = "What to read" },
 	INPUT_ROW,
+	DUMP_ROW,
+	FORCE_ROW,
+	NOTE_ROWS,
+	{ .kind = OPTION_END },
+};
+
+const struct option_row task_times_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to print" },
+	{ OPTION_CHOICE, 's', "sort", "runtime|max", "sort by run time, or by the longest delay",
+	  .offset = offsetof(struct sched_words, times.by_delay), .value = VALUE_ONE_OF },
+	FORMAT_ROWS,
+	{ .kind = OPTION_GROUP, .help = "What to read, and which tasks" },
+	INPUT_ROW,
+	{ OPTION_TEXT, 'p', "pid", "list", "only tasks of these processes", WORD(pids) },
+	{ OPTION_TEXT, 't', "tid", "list", "only these tasks", WORD(tids) },
 	DUMP_ROW,
 	FORCE_ROW,
 	NOTE_ROWS,
@@ -175,8 +194,11 @@ int sched_words_finish(struct sched_words *words, struct str *err)
 		rc = take_list(lists[i].set, lists[i].option, lists[i].text, err);
 	intset_copy(&words->latency.cpus, &options->cpus);
 	intset_copy(&words->map.cpus, &options->cpus);
+	intset_copy(&words->times.pids, &options->pids);
+	intset_copy(&words->times.tids, &options->tids);
+	words->latency.format = words->times.format = words->format;
 	words->map.explain_all = words->sample.verbose;
-	if (!rc && words->latency.separator && !words->latency.separator[0])
+	if (!rc && words->format.separator && !words->format.separator[0])
 		rc = fail(err, -EINVAL, "-x: give the text that separates fields");
 	return rc;
 }
@@ -192,5 +214,7 @@ void sched_words_release(struct sched_words *words)
 	intset_release(&words->latency.cpus);
 	intset_release(&words->map.cpus);
 	intset_release(&words->map.color_pids);
+	intset_release(&words->times.pids);
+	intset_release(&words->times.tids);
 	intset_release(&words->map.color_cpus);
 }

@@ -13,11 +13,13 @@ struct sched_words {
 	struct timehist_options timehist;
 	struct latency_options latency;
 	struct cpu_map_options map;
+	struct task_times_options times;
+	struct sched_format format; /* of rows, whatever they are of */
 	const char *color_pids, *color_cpus;
 	const char *pids, *tids, *cpus, *prios, *time;
 };
 
-extern const struct option_row timehist_options[], latency_options[], map_options[];
+extern const struct option_row timehist_options[], latency_options[], map_options[], task_times_options[];
 
 /* Texts become lists and times. 0, or -EINVAL with a sentence. */
 int sched_words_finish(struct sched_words *words, struct str *err);

@@ -269,92 +269,46 @@ static int print_table(struct latency *latency)
 
 /* ---- for programs ---- */
 
-/* Columns of -x and -j between the task and its waker. To add one: its name, its value, pstat-sched-latency(1). */
-enum { N_NUMBERS = 10 };
-static const char *const number_names[N_NUMBERS] = { "tasks",	  "run-ns",	"switches",	"delay-avg-ns",
-						     "delay-max-ns", "max-from-ns", "max-to-ns",
-						     "delay-50-ns",  "delay-95-ns", "delay-99-ns" };
+/* Fields of -x and -j; to add one: a row, pstat-sched-latency(1). */
+enum { N_FIELDS = 15 };
 
-static void numbers_of(const struct task_delays *row, uint64_t numbers[N_NUMBERS])
+static void fill_fields(struct sched_field fields[N_FIELDS], const struct task_delays *row)
 {
-	const uint64_t all[N_NUMBERS] = { row->n_merged,	 row->run_ns,	     row->n_switches,
-					  mean_of(row),		 row->max_ns,	     row->max_from_ns,
-					  row->max_to_ns,	 quantile_of(row, 50), quantile_of(row, 95),
-					  quantile_of(row, 99) };
+	const bool one = row->n_merged == 1;
+	const struct sched_task *task = row->task, *waker = row->max_waker;
+	const struct sched_field all[N_FIELDS] = {
+		{ "comm", task->comm, 0, false },
+		{ "tid", NULL, task->tid, !one },
+		{ "pid", NULL, task->pid, !one || task->pid < 0 },
+		{ "tasks", NULL, row->n_merged, false },
+		{ "run-ns", NULL, (int64_t)row->run_ns, false },
+		{ "switches", NULL, (int64_t)row->n_switches, false },
+		{ "delay-avg-ns", NULL, (int64_t)mean_of(row), !row->n_known },
+		{ "delay-max-ns", NULL, (int64_t)row->max_ns, !row->n_known },
+		{ "max-from-ns", NULL, (int64_t)row->max_from_ns, !row->max_ns },
+		{ "max-to-ns", NULL, (int64_t)row->max_to_ns, !row->max_ns },
+		{ "delay-50-ns", NULL, (int64_t)quantile_of(row, 50), !row->n_known },
+		{ "delay-95-ns", NULL, (int64_t)quantile_of(row, 95), !row->n_known },
+		{ "delay-99-ns", NULL, (int64_t)quantile_of(row, 99), !row->n_known },
+		{ "max-waker", waker ? waker->comm : "", 0, !waker },
+		{ "max-waker-tid", NULL, waker ? waker->tid : 0, !waker },
+	};
 
-	memcpy(numbers, all, sizeof(all));
+	memcpy(fields, all, sizeof(all));
 }
 
-static void print_object(struct str *out, const struct task_delays *row)
+static int print_fields(struct latency *latency)
 {
-	uint64_t numbers[N_NUMBERS];
-
-	numbers_of(row, numbers);
-	str_add(out, "{\"comm\":");
-	str_add_json(out, row->task->comm);
-	if (row->n_merged == 1)
-		str_addf(out, ",\"tid\":%d,\"pid\":%d", row->task->tid, row->task->pid);
-	for (size_t i = 0; i < N_NUMBERS; i++)
-		str_addf(out, ",\"%s\":%llu", number_names[i], (unsigned long long)numbers[i]);
-	if (row->max_waker) {
-		str_add(out, ",\"max-waker\":");
-		str_add_json(out, row->max_waker->comm);
-		str_addf(out, ",\"max-waker-tid\":%d", row->max_waker->tid);
-	}
-	str_add(out, "}\n");
-}
-
-/* Printable, and in quotes where the separator or a quote is in it. */
-static void add_csv_text(struct str *out, const char *text, const char *separator)
-{
-	struct str name = STR_INIT;
-
-	str_add_printable(&name, text, strlen(text));
-	if (strstr(name.s, separator) || strchr(name.s, '"')) {
-		str_addc(out, '"');
-		for (const char *c = name.s; *c; c++) {
-			if (*c == '"')
-				str_addc(out, '"');
-			str_addc(out, *c);
-		}
-		str_addc(out, '"');
-	} else {
-		str_addn(out, name.s, name.len);
-	}
-	str_release(&name);
-}
-
-static void print_fields(struct str *out, const struct task_delays *row, const char *separator)
-{
-	uint64_t numbers[N_NUMBERS];
-
-	numbers_of(row, numbers);
-	add_csv_text(out, row->task->comm, separator);
-	str_addf(out, "%s%d", separator, row->n_merged == 1 ? row->task->tid : -1);
-	for (size_t i = 0; i < N_NUMBERS; i++)
-		str_addf(out, "%s%llu", separator, (unsigned long long)numbers[i]);
-	str_add(out, separator);
-	if (row->max_waker)
-		add_csv_text(out, row->max_waker->comm, separator);
-	str_addf(out, "%s%d\n", separator, row->max_waker ? row->max_waker->tid : -1);
-}
-
-static int print_lines(struct latency *latency)
-{
-	const char *separator = latency->options->separator;
+	const struct task_delays none = { .task = &(const struct sched_task){ .comm = "" } };
+	const struct sched_format *format = &latency->options->format;
 	struct str *out = &latency->output->text;
+	struct sched_field fields[N_FIELDS];
 
-	if (separator && !latency->options->json) {
-		str_addf(out, "comm%stid", separator);
-		for (size_t i = 0; i < N_NUMBERS; i++)
-			str_addf(out, "%s%s", separator, number_names[i]);
-		str_addf(out, "%smax-waker%smax-waker-tid\n", separator, separator);
-	}
+	fill_fields(fields, &none);
+	sched_add_field_names(out, format, fields, N_FIELDS);
 	for (size_t i = 0; i < latency->n; i++) {
-		if (latency->options->json)
-			print_object(out, &latency->v[i]);
-		else
-			print_fields(out, &latency->v[i], separator);
+		fill_fields(fields, &latency->v[i]);
+		sched_add_fields(out, format, fields, N_FIELDS);
 		if (output_step(latency->output))
 			return latency->output->failed;
 	}
@@ -415,7 +369,8 @@ int latency_print(struct sched *sched, const struct latency_options *options, st
 		if (options->histogram)
 			print_histogram(&latency);
 		else
-			rc = options->json || options->separator ? print_lines(&latency) : print_table(&latency);
+			rc = options->format.json || options->format.separator ? print_fields(&latency) :
+									      print_table(&latency);
 	}
 	for (size_t i = 0; i < latency.n; i++)
 		delays_free(latency.v[i].delays);

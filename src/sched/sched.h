@@ -71,6 +71,7 @@ struct sched_act {
 	uint64_t time_ns;
 	uint32_t cpu;
 	struct sched_task *by, *task;
+	bool ends_wait; /* of a wakeup: the task slept; else it ran, or was woken before */
 	int32_t from_cpu, to_cpu; /* of a migration */
 };
 
@@ -133,6 +134,22 @@ void sched_add_cpu(struct str *out, uint32_t cpu); /* "[0007]" */
 /* Adds blanks where the text from `start` on is narrower than `width`. */
 void sched_pad(struct str *out, size_t start, unsigned width);
 
+/* A row for programs, field by field. */
+struct sched_field {
+	const char *name;
+	const char *text; /* raw bytes; NULL: it is a number */
+	int64_t number;
+	bool unknown; /* left out of an object, empty between separators */
+};
+struct sched_format { /* of rows */
+	bool json; /* an object per row */
+	const char *separator; /* between fields, after a line with their names */
+};
+void sched_add_fields(struct str *out, const struct sched_format *format, const struct sched_field *fields, size_t n);
+/* The line with the names; none of objects. */
+void sched_add_field_names(struct str *out, const struct sched_format *format, const struct sched_field *fields,
+			   size_t n);
+
 /* ---- timehist.c: a line for each run ---- */
 
 struct timehist_options {
@@ -154,8 +171,7 @@ struct latency_options {
 	enum latency_key keys[LATENCY_KEYS]; /* the first is the most important */
 	size_t n_keys;
 	bool by_task; /* tasks of one name are rows of their own */
-	bool json; /* an object per row */
-	const char *separator; /* of fields; NULL: a table */
+	struct sched_format format; /* neither: a table */
 	bool histogram; /* instead of rows */
 	struct intset cpus; /* n 0: all */
 };
@@ -176,5 +192,15 @@ struct cpu_map_options {
 };
 int cpu_map_print(struct sched *sched, const struct cpu_map_options *options, struct output *output,
 	      void (*progress)(void *context, double part), void *context, struct str *err);
+
+/* ---- task_times.c: what each task did with its time, and what woke it ---- */
+
+struct task_times_options {
+	struct sched_format format; /* neither: a table */
+	bool by_delay; /* the longest delay first, not the longest run time */
+	struct intset pids, tids; /* n 0: all */
+};
+int task_times_print(struct sched *sched, const struct task_times_options *options, struct output *output,
+		     void (*progress)(void *context, double part), void *context, struct str *err);
 
 #endif

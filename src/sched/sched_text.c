@@ -74,3 +74,70 @@ void sched_pad(struct str *out, size_t start, unsigned width)
 	if (columns < width)
 		str_pad(out, ' ', width - columns);
 }
+
+/* ---- rows for programs ---- */
+
+/* Printable, and in quotes where the separator or a quote is in it. */
+static void add_csv_text(struct str *out, const char *text, const char *separator)
+{
+	struct str name = STR_INIT;
+
+	str_add_printable(&name, text, strlen(text));
+	if (strstr(name.s, separator) || strchr(name.s, '"')) {
+		str_addc(out, '"');
+		for (const char *c = name.s; *c; c++) {
+			if (*c == '"')
+				str_addc(out, '"');
+			str_addc(out, *c);
+		}
+		str_addc(out, '"');
+	} else {
+		str_addn(out, name.s, name.len);
+	}
+	str_release(&name);
+}
+
+static void add_object(struct str *out, const struct sched_field *fields, size_t n)
+{
+	const char *before = "{";
+
+	for (size_t i = 0; i < n; i++) {
+		if (fields[i].unknown)
+			continue;
+		str_addf(out, "%s\"%s\":", before, fields[i].name);
+		if (fields[i].text)
+			str_add_json(out, fields[i].text);
+		else
+			str_addf(out, "%lld", (long long)fields[i].number);
+		before = ",";
+	}
+	str_add(out, "}\n");
+}
+
+void sched_add_fields(struct str *out, const struct sched_format *format, const struct sched_field *fields, size_t n)
+{
+	if (format->json) {
+		add_object(out, fields, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		str_add(out, i ? format->separator : "");
+		if (fields[i].unknown)
+			continue;
+		if (fields[i].text)
+			add_csv_text(out, fields[i].text, format->separator);
+		else
+			str_addf(out, "%lld", (long long)fields[i].number);
+	}
+	str_addc(out, '\n');
+}
+
+void sched_add_field_names(struct str *out, const struct sched_format *format, const struct sched_field *fields,
+			   size_t n)
+{
+	if (format->json)
+		return;
+	for (size_t i = 0; i < n; i++)
+		str_addf(out, "%s%s", i ? format->separator : "", fields[i].name);
+	str_addc(out, '\n');
+}

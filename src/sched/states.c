@@ -235,9 +235,10 @@ static struct sched_act act_of(struct sched *sched, const struct sched_fields *f
 /* A task that runs, or is ready, may be woken, too: that changes nothing. */
 static void take_wakeup(struct sched *sched, const struct sched_fields *fields, const struct replay_sample *sample)
 {
-	const struct sched_act act = act_of(sched, fields, sample);
+	struct sched_act act = act_of(sched, fields, sample);
 
-	if (act.task->state != SCHED_RUNNING && act.task->state != SCHED_READY)
+	act.ends_wait = act.task->state != SCHED_RUNNING && act.task->state != SCHED_READY;
+	if (act.ends_wait)
 		make_ready(act.task, act.time_ns, act.by);
 	if (sched->view->woken)
 		sched->view->woken(sched->view->context, &act);

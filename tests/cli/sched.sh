@@ -33,6 +33,10 @@ test_who_woke_whom()
 		"$(sed -nE "s/^ *[0-9.]+ \[[0-9]+\]  ([^ ]+)\[[0-9]+\] +awakened: pong\[$pid\]$/\1/p" lines | sort -u)"
 	same "only its lines" "$(grep -E "  pong\[$pid\] .* [SRD] *$" lines)" \
 		"$("$PSTAT" sched timehist -q -t "$pid" --state -w -i in | grep -E "  pong\[$pid\] .* [SRD] *$")"
+	# By its last name.
+	same "ping woke it most often" "parent" "$("$PSTAT" sched tasks -q -x , -t "$pid" -i in | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+		NR == 2 { print $at["waker"] }')"
 	has "its runs are added up" "^ +after\[$pid\] +[0-9]+ +[0-9]+ " "$("$PSTAT" sched timehist -q -s -i in)"
 	need_perf
 	same "the events are those of perf" \
@@ -73,7 +77,7 @@ test_cut()
 test_refused()
 {
 	run "$PSTAT" sched
-	same "no command" "129 pstat: sched: give what to do: record, timehist, latency or map" "$status $err"
+	same "no command" "129 pstat: sched: give what to do: record, timehist, latency, map or tasks" "$status $err"
 	run "$PSTAT" sched nothing
 	same "an unknown one" "129 pstat: sched: 'nothing' is not a command of it; pstat sched -h lists them" "$status $err"
 	run "$PSTAT" sched replay
