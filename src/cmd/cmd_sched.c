@@ -223,7 +223,8 @@ int cmd_sched(const struct command *self, int argc, char **argv, const struct ke
 {
 	struct sched_words words = {
 		.timehist = { .max_stack = 5 },
-		.latency = { { LATENCY_AVG, LATENCY_MAX, LATENCY_SWITCH, LATENCY_RUNTIME }, LATENCY_KEYS },
+		.latency = { .keys = { LATENCY_AVG, LATENCY_MAX, LATENCY_SWITCH, LATENCY_RUNTIME },
+			     .n_keys = LATENCY_KEYS },
 	};
 	int first, status = command_parse(self, argc, argv, &words, &first);
 
