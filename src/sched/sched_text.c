@@ -26,44 +26,42 @@ void sched_add_task(struct str *out, const struct sched_task *task)
 	str_addc(out, ']');
 }
 
-static unsigned n_digits(uint64_t value)
+/* A number and so many decimals; the part before the point is at least as wide as `width`, with `fill` before it. */
+static void add_decimal(struct str *out, uint64_t whole, unsigned width, char fill, uint64_t part, unsigned decimals)
 {
-	unsigned n = 1;
+	enum { MOST = 40 };
+	char text[MOST], *end = text + MOST, *at = end, *least;
 
-	for (; value >= 10; value /= 10)
-		n++;
-	return n;
-}
-
-static void add_right_number(struct str *out, uint64_t value, unsigned width, char fill)
-{
-	const unsigned n = n_digits(value);
-
-	if (n < width)
-		str_pad(out, fill, width - n);
-	str_add_u64(out, value);
+	for (unsigned i = 0; i < decimals; i++, part /= 10)
+		*--at = (char)('0' + part % 10);
+	if (decimals)
+		*--at = '.';
+	least = at - (width < MOST / 2 ? width : MOST / 2);
+	do
+		*--at = (char)('0' + whole % 10);
+	while (whole /= 10);
+	while (at > least)
+		*--at = fill;
+	str_addn(out, at, (size_t)(end - at));
 }
 
 void sched_add_ms(struct str *out, uint64_t ns, unsigned width)
 {
-	add_right_number(out, ns / NS_PER_MS, width, ' ');
-	str_addc(out, '.');
-	add_right_number(out, ns % NS_PER_MS / NS_PER_US, 3, '0');
+	add_decimal(out, ns / NS_PER_MS, width, ' ', ns % NS_PER_MS / NS_PER_US, 3);
 }
 
 void sched_add_s(struct str *out, uint64_t ns, unsigned width)
 {
 	enum { DECIMALS = 6 };
 
-	add_right_number(out, ns / NS_PER_S, width > DECIMALS + 1 ? width - DECIMALS - 1 : 0, ' ');
-	str_addc(out, '.');
-	add_right_number(out, ns % NS_PER_S / NS_PER_US, DECIMALS, '0');
+	add_decimal(out, ns / NS_PER_S, width > DECIMALS + 1 ? width - DECIMALS - 1 : 0, ' ', ns % NS_PER_S / NS_PER_US,
+		    DECIMALS);
 }
 
 void sched_add_cpu(struct str *out, uint32_t cpu)
 {
 	str_addc(out, '[');
-	add_right_number(out, cpu, 4, '0');
+	add_decimal(out, cpu, 4, '0', 0, 0);
 	str_addc(out, ']');
 }
 

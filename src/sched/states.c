@@ -21,6 +21,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { RECENT = 256 };
+
 struct sched_cpu {
 	struct sched_task *current; /* NULL: not known */
 	uint64_t since_ns; /* 0: not known */
@@ -35,6 +37,7 @@ struct sched {
 	struct sched_task **tasks;
 	size_t n_tasks, cap_tasks;
 	struct index by_tid;
+	struct sched_task *recent[RECENT]; /* by the low bits of their numbers: those that were asked for last */
 	struct text_index *names; /* those that no record told */
 	bool other_numbers; /* records number tasks as a container does, events as the kernel */
 	struct sched_cpu *cpus;
@@ -71,12 +74,16 @@ static struct sched_task *task_new(struct sched *sched, int32_t tid, uint64_t ti
 /* The present one of that number; NULL: it was not seen yet. */
 static struct sched_task *task_find(struct sched *sched, int32_t tid)
 {
+	struct sched_task **recent = &sched->recent[(uint32_t)tid % RECENT];
 	uint32_t i;
 
-	return INDEX_FIND(&sched->by_tid, hash_word((uint32_t)tid), i,
-			  sched->tasks[i]->tid == tid && !sched->tasks[i]->replaced) ?
-		       sched->tasks[i] :
-		       NULL;
+	if (*recent && (*recent)->tid == tid && !(*recent)->replaced)
+		return *recent;
+	if (!INDEX_FIND(&sched->by_tid, hash_word((uint32_t)tid), i,
+			sched->tasks[i]->tid == tid && !sched->tasks[i]->replaced))
+		return NULL;
+	*recent = sched->tasks[i];
+	return *recent;
 }
 
 static struct sched_task *task_add(struct sched *sched, int32_t tid, uint64_t time_ns)
@@ -98,10 +105,18 @@ static void task_describe(struct sched *sched, struct sched_task *task, const st
 	}
 }
 
-static struct sched_task *task_get(struct sched *sched, int32_t tid, uint64_t time_ns)
+/* The thread of that number, which is mostly the one that the sample was taken in. NULL: none is known. */
+static const struct thread *thread_of(struct sched *sched, int32_t tid, const struct thread *sampled)
 {
-	const struct thread *thread =
-		sched->other_numbers ? NULL : replay_find_thread(&sched->session.replay, tid);
+	if (sched->other_numbers)
+		return NULL;
+	return sampled->tid == tid ? sampled : replay_find_thread(&sched->session.replay, tid);
+}
+
+static struct sched_task *task_get(struct sched *sched, int32_t tid, const struct replay_sample *sample)
+{
+	const struct thread *thread = thread_of(sched, tid, sample->thread);
+	const uint64_t time_ns = sample->sample->time_ns;
 	struct sched_task *task = task_find(sched, tid);
 
 	if (task && thread && thread->start_ns > task->seen_ns) {
@@ -128,15 +143,15 @@ static struct sched_task *idle_get(struct sched *sched, uint32_t cpu, uint64_t t
 }
 
 /* Task 0 is another one on each CPU. */
-static struct sched_task *task_on(struct sched *sched, uint32_t cpu, int32_t tid, uint64_t time_ns)
+static struct sched_task *task_on(struct sched *sched, int32_t tid, const struct replay_sample *sample)
 {
-	return tid ? task_get(sched, tid, time_ns) : idle_get(sched, cpu, time_ns);
+	return tid ? task_get(sched, tid, sample) : idle_get(sched, sample->sample->cpu, sample->sample->time_ns);
 }
 
 /* The task that an event is about, which has its name, too, where no record told it. */
 static struct sched_task *task_of(struct sched *sched, int32_t tid, const struct replay_sample *sample, bool next)
 {
-	struct sched_task *task = task_on(sched, sample->sample->cpu, tid, sample->sample->time_ns);
+	struct sched_task *task = task_on(sched, tid, sample);
 	size_t len;
 	const char *name = task->named || !tid ? NULL :
 						 sched_events_name(sched->events, sample->event, sample->sample, next,
@@ -227,7 +242,7 @@ static struct sched_act act_of(struct sched *sched, const struct sched_fields *f
 	return (struct sched_act){
 		.time_ns = s->time_ns,
 		.cpu = s->cpu,
-		.by = task_on(sched, s->cpu, fields->current, s->time_ns),
+		.by = task_on(sched, fields->current, sample),
 		.task = task_of(sched, (int32_t)fields->number[TASK_TID], sample, false),
 	};
 }

@@ -18,6 +18,10 @@ enum { TASK_COLUMNS = 30, PRIO_COLUMNS = 8, TIME_COLUMNS = 15, CALLEES_HIDDEN = 
 
 struct task_sums { /* of a task, or in idle mode of the idleness that it left its CPU to */
 	struct series runs; /* ns */
+	char *text; /* of the task, as it was printed last; NULL: it was not */
+	const char *text_of; /* its name then */
+	int32_t text_pid; /* and its process */
+	uint32_t text_bytes, text_columns;
 	uint64_t n, n_migrations, run_ns, sleep_ns, blocked_ns, preempted_ns, delay_ns;
 };
 
@@ -111,31 +115,32 @@ static void add_sums(struct task_sums *sums, const struct run_times *times, bool
 
 /* ---- lines ---- */
 
-static void add_task_column(struct timehist *timehist, const struct sched_task *task)
+/* The text of a task, which widens the column of the lines behind it. It is made when its name or process changes. */
+static const struct task_sums *add_task_text(struct timehist *timehist, const struct sched_task *task)
 {
-	struct str *out = &timehist->output->text;
-	const size_t start = out->len;
-	unsigned columns;
+	struct task_sums *sums = sums_of(timehist, task);
+	struct str text = STR_INIT;
 
-	sched_add_task(out, task);
-	columns = (unsigned)text_columns(out->s + start, out->len - start);
-	if (columns > timehist->columns)
-		timehist->columns = columns;
-	else
-		str_pad(out, ' ', timehist->columns - columns);
+	if (!sums->text || sums->text_of != task->comm || sums->text_pid != task->pid) {
+		sched_add_task(&text, task);
+		free(sums->text);
+		sums->text_bytes = (uint32_t)text.len;
+		sums->text_columns = (uint32_t)text_columns(text.s, text.len);
+		sums->text = str_detach(&text);
+		sums->text_of = task->comm;
+		sums->text_pid = task->pid;
+	}
+	str_addn(&timehist->output->text, sums->text, sums->text_bytes);
+	if (sums->text_columns > timehist->columns)
+		timehist->columns = sums->text_columns;
+	return sums;
 }
 
-/* A task within a line, which widens the column of the lines behind it. */
-static void add_task_text(struct timehist *timehist, const struct sched_task *task)
+static void add_task_column(struct timehist *timehist, const struct sched_task *task)
 {
-	struct str *out = &timehist->output->text;
-	const size_t start = out->len;
-	unsigned columns;
+	const struct task_sums *sums = add_task_text(timehist, task);
 
-	sched_add_task(out, task);
-	columns = (unsigned)text_columns(out->s + start, out->len - start);
-	if (columns > timehist->columns)
-		timehist->columns = columns;
+	str_pad(&timehist->output->text, ' ', timehist->columns - sums->text_columns);
 }
 
 static void add_place(struct timehist *timehist, uint64_t time_ns, uint32_t cpu)
@@ -611,6 +616,8 @@ int timehist_print(struct sched *sched, const struct timehist_options *options, 
 
 	if (!rc && (options->summary || options->summary_only))
 		print_summary(&timehist);
+	for (size_t i = 0; i < timehist.n_sums; i++)
+		free(timehist.sums[i].text);
 	free(timehist.sums);
 	free(timehist.left);
 	return rc;
