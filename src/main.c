@@ -36,6 +36,8 @@ const struct command commands[] = {
 	  annotate_options, "", .run = cmd_annotate },
 	{ "script", "[<options>] [<argument>...]", "print the samples of a recording one by one", script_options, "",
 	  .run = cmd_script, .options_end = true },
+	{ "trace", "[<options>] [record] [<command>]", "print the system calls of a command, a process or a machine",
+	  trace_options, "", .run = cmd_trace, .measures = true, .options_end = true, .parts = trace_parts },
 	{ "top", "[<options>]", "show what runs now, by function, file, task, ...", top_options, "",
 	  .run = cmd_top },
 	{ "profile", "[<options>] [<duration>] [-- <command>]",
@@ -104,8 +106,8 @@ const struct option_row global_options[] = {
 
 /*
  * Subcommands of perf that pstat does not have, and what does the same. Such a word never becomes a program to
- * count: a script that says `pstat trace` would mean /usr/bin/trace today and something else on the day that pstat
- * has a trace. They are those of `perf --list-cmds`, perf 6.1 to 6.12. To add one: a row here; tests/cli/options.sh
+ * count: a script that says `pstat mem` would mean /usr/bin/mem today and something else on the day that pstat
+ * has a mem. They are those of `perf --list-cmds`, perf 6.1 to 6.12. To add one: a row here; tests/cli/options.sh
  * compares with perf.
  */
 static const struct {
@@ -124,7 +126,6 @@ static const struct {
 	{ "mem", "pstat record -d -W, then pstat report --mem-mode, where the CPU samples memory accesses" },
 	{ "test", "make check, in pstat's sources" },
 	{ "timechart", "pstat record -a -e sched:sched_switch, then pstat script" },
-	{ "trace", "pstat record -e raw_syscalls:sys_enter, then pstat script; or strace" },
 };
 
 /* NULL: perf has none of that name, or pstat has it too. */

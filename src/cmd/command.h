@@ -48,6 +48,8 @@ int bad_usage(const char *fmt, ...) PRINTF_LIKE(1, 2);
 extern const struct command stat_parts[];
 /* sched record, sched timehist, ... */
 extern const struct command sched_parts[];
+/* trace record. */
+extern const struct command trace_parts[];
 
 int cmd_record(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_stat(const struct command *self, int argc, char **argv, const struct kern *kern);
@@ -74,6 +76,7 @@ int cmd_probe(const struct command *self, int argc, char **argv, const struct ke
 int cmd_data(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_inject(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_sched(const struct command *self, int argc, char **argv, const struct kern *kern);
+int cmd_trace(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_version(const struct command *self, int argc, char **argv, const struct kern *kern);
 int cmd_completion(const struct command *self, int argc, char **argv, const struct kern *kern);
 
@@ -83,6 +86,6 @@ extern const struct option_row record_options[], stat_options[], list_options[],
 	annotate_options[], evlist_options[], buildid_list_options[], buildid_cache_options[], archive_options[],
 	export_options[], exporter_options[], stat_report_options[], diff_options[],
 	compare_options[], check_options[], config_options[], kallsyms_options[], inject_options[], data_options[],
-	sched_options[], probe_options[];
+	sched_options[], probe_options[], trace_options[];
 
 #endif

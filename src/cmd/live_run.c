@@ -91,7 +91,10 @@ static void count_in_kernel(struct live_run *run)
 static struct record_sink *on_begin(void *data, const struct recording_info *recording)
 {
 	struct live_run *run = data;
-	const struct live_options options = { .samples_left_out = !run->counting, .no_wait = true };
+	const struct live_options options = {
+		.samples_left_out = !run->counting && !run->keeps_samples,
+		.no_wait = true,
+	};
 
 	run->live = live_source_new(&options, recording->events, recording->info, &run->err);
 	signal_ready(run);

@@ -19,6 +19,7 @@ struct live_run {
 	struct live_source *live; /* NULL: the recording ended before its first record */
 	bool quiet;
 	bool pausable; /* see live_run_pause */
+	bool keeps_samples; /* a reader that is too slow lets the recorder wait, whose losses are among the records */
 	int verbose;
 	/*
 	 * Counts samples in the kernel: none that comes can be left out. Borrowed. NULL: they come by rings. Becomes
@@ -43,10 +44,10 @@ struct live_run {
 };
 
 /*
- * Starts to record; plan, quiet, pausable and verbose are set, all else is zero. The plan's descriptor of the end,
- * its commands where it is pausable, notes, sink and callbacks are set here. Returns when there is a source, which
- * is to be read from then on, or none will be. End it in every case. A negative errno with a sentence: there is no
- * thread.
+ * Starts to record; plan, quiet, pausable, keeps_samples and verbose are set, all else is zero. The plan's descriptor
+ * of the end, its commands where it is pausable, notes, sink and callbacks are set here. Returns when there is a
+ * source, which is to be read from then on, or none will be. End it in every case. A negative errno with a sentence:
+ * there is no thread.
  */
 int live_run_begin(struct live_run *run, struct str *err);
 /* Stops taking samples, or goes on; records of what tasks do come all the time. Only where it is pausable. */

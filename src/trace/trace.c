@@ -543,6 +543,19 @@ bool tracepoint_names(struct tracepoints *t, const struct data_event *event, con
 	return true;
 }
 
+bool tracepoint_place(struct tracepoints *t, const struct data_event *event, const char *name, size_t *offset,
+		      size_t *bytes)
+{
+	const struct tracepoint_format *point = find(t, event);
+	const struct trace_field *field = point ? trace_field_find(&point->format, name, strlen(name)) : NULL;
+
+	if (!field || field->is_dynamic || field->is_string)
+		return false;
+	*offset = field->offset;
+	*bytes = field->size;
+	return true;
+}
+
 /* The field that an expression is about: the first in it. */
 static const char *field_in(const struct trace_node *node)
 {

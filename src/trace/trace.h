@@ -76,6 +76,12 @@ typedef void tracepoint_name_fn(void *context, const char *field, const char *de
 				const char *name);
 void tracepoint_value_names(struct tracepoints *tracepoints, const struct data_event *event, tracepoint_name_fn *tell,
 			    void *context);
+/*
+ * Tells where a number, or an array of them, lies in the bytes of the event's samples, for those who read many; false:
+ * the format has no such field, or it is not always at one place.
+ */
+bool tracepoint_place(struct tracepoints *tracepoints, const struct data_event *event, const char *field,
+		      size_t *offset, size_t *bytes);
 /* "sched" and "sched_switch" of an event with a format; they live as long as the tracepoints. */
 bool tracepoint_names(struct tracepoints *tracepoints, const struct data_event *event, const char **system,
 		      const char **name);

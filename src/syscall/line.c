@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * line.c: a call as a line, in the layout of perf trace:
+ *
+ *	when (ms)   how long     who         which, of what                                             what it returned
+ *	     0.054 ( 0.001 ms): ls/10623 openat(dfd: CWD, filename: 0x7f1249bc60b1, flags: RDONLY) = 3
+ *
+ * What is not known is a question mark, or blank between the parentheses. Many calls may come: digits are written here,
+ * without a format to be read for each number. Names of threads are from outside, and are made printable.
+ */
+#include "syscall/syscall.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum {
+	RESULT_COLUMN = 70, /* of the sign =, from the name of the call on */
+	TIME_DIGITS = 10, DURATION_DIGITS = 6,
+};
+enum { AT_FDCWD = -100 };
+
+/* ---- numbers ---- */
+
+static void add_hex(struct str *out, uint64_t value)
+{
+	static const char digits[] = "0123456789abcdef";
+	char text[2 * sizeof(value)];
+	size_t at = sizeof(text);
+
+	do
+		text[--at] = digits[value & 0xf];
+	while (value >>= 4);
+	str_add(out, "0x");
+	str_addn(out, text + at, sizeof(text) - at);
+}
+
+static void add_signed(struct str *out, int64_t value)
+{
+	if (value < 0)
+		str_addc(out, '-');
+	str_add_u64(out, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
+/* Adds ns as ms with three digits after the point, in so many columns at least. */
+static void add_ms(struct str *out, uint64_t ns, size_t columns)
+{
+	uint64_t us = ns / NS_PER_US + (ns % NS_PER_US >= NS_PER_US / 2), rest = us % 1000;
+	char text[32];
+	size_t at = sizeof(text);
+
+	for (int i = 0; i < 3; i++, rest /= 10)
+		text[--at] = (char)('0' + rest % 10);
+	text[--at] = '.';
+	us /= 1000;
+	do
+		text[--at] = (char)('0' + us % 10);
+	while (us /= 10);
+	if (sizeof(text) - at < columns)
+		str_pad(out, ' ', columns - (sizeof(text) - at));
+	str_addn(out, text + at, sizeof(text) - at);
+}
+
+/* ---- arguments ---- */
+
+static void add_descriptor(struct str *out, int32_t fd, bool names_folder)
+{
+	if (names_folder && fd == AT_FDCWD)
+		str_add(out, "CWD");
+	else
+		add_signed(out, fd);
+}
+
+static void add_value(const struct syscall_lines *lines, struct str *out, int kind, uint64_t value, bool abi_32)
+{
+	switch (kind) {
+	case KIND_INT:
+		add_signed(out, (int32_t)value);
+		break;
+	case KIND_UINT:
+		str_add_u64(out, (uint32_t)value);
+		break;
+	case KIND_LONG:
+		add_signed(out, abi_32 ? (int32_t)value : (int64_t)value);
+		break;
+	case KIND_SIZE:
+		str_add_u64(out, value);
+		break;
+	case KIND_OCTAL:
+		str_addf(out, "%#o", (unsigned)value);
+		break;
+	case KIND_FD:
+	case KIND_DIR:
+		add_descriptor(out, (int32_t)value, kind == KIND_DIR);
+		break;
+	case KIND_PTR:
+	case KIND_TEXT:
+	case KIND_PATH:
+		if (!value) {
+			str_add(out, "NULL");
+			break;
+		}
+		/* fall through */
+	case KIND_HEX:
+		add_hex(out, value);
+		break;
+	default: /* words are of int, but for the few that fill a long with ones */
+		syscall_words_add(lines->table->words, kind, (uint32_t)value, out);
+	}
+}
+
+/* "name(arg: value, ...)" */
+static void add_call(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
+{
+	const struct syscall_row *row = call->row;
+	const bool known = row != &lines->table->v[0];
+
+	if (call->state == CALL_CONTINUED)
+		str_add(out, "... [continued]: ");
+	str_addn(out, known ? row->name : "syscall_", known ? row->len : strlen("syscall_"));
+	if (!known)
+		add_signed(out, call->number);
+	str_addc(out, '(');
+	for (size_t i = 0; i < row->n_args && call->state != CALL_CONTINUED; i++) {
+		if (i)
+			str_add(out, ", ");
+		str_addn(out, row->args[i].name, row->args[i].len);
+		str_add(out, ": ");
+		add_value(lines, out, row->args[i].kind, call->args[i], call->abi_32);
+	}
+	str_addc(out, ')');
+}
+
+static void add_result(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
+{
+	const int64_t value = call->returned;
+	const struct thread *thread;
+
+	if (syscall_failed(call)) {
+		str_add(out, "-1 ");
+		if (!syscall_error_add(lines->table->words, (int)-value, true, out))
+			str_addf(out, "errno %d", (int)-value);
+	} else if (call->row->returns == RETURNS_HEX) {
+		add_hex(out, (uint64_t)value);
+	} else {
+		add_signed(out, value);
+	}
+	if (call->row->returns != RETURNS_TASK || value <= 0 || value > INT32_MAX)
+		return;
+	thread = replay_find_thread(lines->replay, (int32_t)value);
+	if (thread && thread->comm_known) {
+		const char *comm = replay_comm(lines->replay, thread->comm);
+
+		str_add(out, " (");
+		str_add_printable(out, comm, strlen(comm));
+		str_addc(out, ')');
+	}
+}
+
+/* ---- lines ---- */
+
+static void add_when(const struct syscall_lines *lines, uint64_t ns, struct str *out)
+{
+	add_ms(out, ns > lines->base_ns ? ns - lines->base_ns : 0, TIME_DIGITS);
+}
+
+static void add_who(const struct syscall_lines *lines, const struct thread *thread, struct str *out)
+{
+	const char *comm = replay_comm(lines->replay, thread->comm);
+
+	if (!lines->no_comm) {
+		str_add_printable(out, comm, strlen(comm));
+		str_addc(out, '/');
+	}
+	add_signed(out, thread->tid);
+	str_addc(out, ' ');
+}
+
+void syscall_line_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
+{
+	size_t start;
+
+	if (call->state == CALL_CONTINUED)
+		str_add(out, "         ?");
+	else
+		add_when(lines, call->begun_ns, out);
+	if (call->state == CALL_WHOLE) {
+		str_add(out, " (");
+		add_ms(out, call->ended_ns - call->begun_ns, DURATION_DIGITS);
+		str_add(out, " ms): ");
+	} else {
+		str_add(out, " (         ): ");
+	}
+	add_who(lines, call->thread->thread, out);
+	start = out->len;
+	add_call(lines, call, out);
+	str_pad(out, ' ', out->len - start < RESULT_COLUMN ? RESULT_COLUMN - (out->len - start) : 1);
+	if (call->state == CALL_UNFINISHED) {
+		str_add(out, "...");
+	} else {
+		str_add(out, "= ");
+		if (call->state == CALL_NO_RETURN)
+			str_addc(out, '?');
+		else
+			add_result(lines, call, out);
+	}
+	str_addc(out, '\n');
+}
+
+void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns, uint64_t n, struct str *out)
+{
+	if (where_ns)
+		add_when(lines, where_ns, out);
+	else
+		str_add(out, "         ?");
+	str_addf(out, " (         ): LOST %" PRIu64 " events\n", n);
+}

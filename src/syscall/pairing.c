@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pairing.c: entries and exits -> calls. A thread is in one call at most: its entry waits in the thread's state for the
+ * exit of the same number. Whatever does not fit is told as half a call, never paired:
+ *
+ *	entry A  exit A            a whole call
+ *	exit A                     continued: it began before, or its entry was lost
+ *	entry A  entry B           A is unfinished: its exit was lost
+ *	entry A  loss    exit A    unfinished, continued: what was lost may have been the exit of one A, the entry of
+ *	                           the next
+ *	entry A  end               unfinished
+ *
+ * A LOST record tells of what did not fit into the ring of one CPU; which threads had run there nobody knows, so that a
+ * loss is one for all threads.
+ */
+#include "syscall/syscall.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { REGS_ABI_32 = 1 }; /* PERF_SAMPLE_REGS_ABI_32 */
+
+enum point_kind { POINT_OTHER, POINT_ENTER, POINT_EXIT };
+/* How samples of an event are read. */
+struct point {
+	enum point_kind kind;
+	size_t id_at, id_bytes;
+	size_t values_at, value_bytes; /* args, or ret */
+	size_t least_bytes; /* all fields are in so many */
+};
+
+struct syscall_stream {
+	const struct recording_info *recording;
+	const struct syscall_table *table;
+	const struct syscall_selection *selection;
+	struct syscall_sink sink;
+	struct replay replay;
+	struct tracepoints *tracepoints;
+	struct point *points; /* by index of the event */
+	size_t n_points;
+	enum syscall_abi abi, abi_32;
+	uint64_t losses, begun_ns;
+	bool enough; /* the sink has */
+};
+
+/* ---- what the samples are like ---- */
+
+static void learn_point(struct syscall_stream *stream, const struct data_event *event, struct point *point)
+{
+	const char *system, *name, *values;
+	size_t values_bytes;
+
+	if (!tracepoint_names(stream->tracepoints, event, &system, &name) || strcmp(system, "raw_syscalls"))
+		return;
+	values = !strcmp(name, "sys_enter") ? "args" : "ret";
+	if (!tracepoint_place(stream->tracepoints, event, "id", &point->id_at, &point->id_bytes) ||
+	    !tracepoint_place(stream->tracepoints, event, values, &point->values_at, &values_bytes))
+		return;
+	point->value_bytes = *values == 'a' ? values_bytes / SYSCALL_ARGS : values_bytes;
+	if ((point->value_bytes != 4 && point->value_bytes != 8) || (point->id_bytes != 4 && point->id_bytes != 8) ||
+	    point->id_at > UINT16_MAX || point->values_at > UINT16_MAX)
+		return;
+	point->least_bytes = point->values_at + values_bytes;
+	if (point->least_bytes < point->id_at + point->id_bytes)
+		point->least_bytes = point->id_at + point->id_bytes;
+	point->kind = *values == 'a' ? POINT_ENTER : POINT_EXIT;
+}
+
+static int learn_points(struct syscall_stream *stream, struct str *err)
+{
+	const struct events *events = stream->recording->events;
+	bool has[] = { false, false, false };
+
+	stream->tracepoints = tracepoints_new(stream->recording, err);
+	if (!stream->tracepoints)
+		return -EINVAL;
+	stream->n_points = events->n;
+	stream->points = xcalloc(events->n + 1, sizeof(*stream->points));
+	for (size_t i = 0; i < events->n; i++) {
+		learn_point(stream, events->v[i], &stream->points[i]);
+		has[stream->points[i].kind] = true;
+	}
+	if (!has[POINT_ENTER] || !has[POINT_EXIT])
+		return fail(err, -EINVAL, "the recording does not have the tracepoints of system calls, "
+			    "raw_syscalls:sys_enter and raw_syscalls:sys_exit");
+	return 0;
+}
+
+/* A number of 4 or 8 bytes in the sample's byte order, extended by its sign. */
+static int64_t read_number(const struct syscall_stream *stream, const uint8_t *bytes, size_t n)
+{
+	const bool swap = stream->recording->decoder->swap;
+	uint64_t value;
+	uint32_t half;
+
+	if (n == sizeof(value)) {
+		memcpy(&value, bytes, sizeof(value));
+		return (int64_t)(swap ? __builtin_bswap64(value) : value);
+	}
+	memcpy(&half, bytes, sizeof(half));
+	return (int32_t)(swap ? __builtin_bswap32(half) : half);
+}
+
+/* ---- calls ---- */
+
+static struct syscall_thread *state_of(struct thread *thread)
+{
+	struct syscall_thread *state = thread->user;
+
+	if (!state) {
+		state = xcalloc(1, sizeof(*state));
+		state->thread = thread;
+		thread->user = state;
+	}
+	return state;
+}
+
+static int tell(struct syscall_stream *stream, const struct syscall_call *call, struct str *err)
+{
+	int code;
+
+	if (stream->enough || !syscall_is_taken(stream->selection, stream->table, call->row))
+		return 0;
+	code = stream->sink.call(stream->sink.context, call, err);
+	stream->enough |= code > 0;
+	return code < 0 ? code : 0;
+}
+
+static struct syscall_call call_of(struct syscall_thread *thread, enum syscall_state state)
+{
+	struct syscall_call call = {
+		.state = state,
+		.thread = thread,
+		.row = thread->row,
+		.number = thread->number,
+		.abi_32 = thread->abi_32,
+		.begun_ns = thread->begun_ns,
+	};
+
+	memcpy(call.args, thread->args, sizeof(call.args));
+	return call;
+}
+
+/* Ends the call that the thread is in without its exit. */
+static int give_up(struct syscall_stream *stream, struct syscall_thread *thread, struct str *err)
+{
+	const struct syscall_call call = call_of(thread, CALL_UNFINISHED);
+
+	if (!thread->in_call)
+		return 0;
+	thread->in_call = false;
+	return tell(stream, &call, err);
+}
+
+static int enter(struct syscall_stream *stream, struct syscall_thread *thread, const struct point *point,
+		 const struct sample *sample, struct str *err)
+{
+	int code = give_up(stream, thread, err);
+	struct syscall_call call;
+
+	if (code)
+		return code;
+	thread->abi_32 = sample->has & PERF_SAMPLE_REGS_USER && sample->user_regs.abi == REGS_ABI_32;
+	thread->number = read_number(stream, sample->raw + point->id_at, point->id_bytes);
+	thread->row = syscall_find(stream->table, thread->abi_32 ? stream->abi_32 : stream->abi, thread->number);
+	thread->begun_ns = sample->time_ns;
+	thread->losses = stream->losses;
+	for (size_t i = 0; i < SYSCALL_ARGS; i++)
+		thread->args[i] = (uint64_t)read_number(
+			stream, sample->raw + point->values_at + i * point->value_bytes, point->value_bytes);
+	thread->in_call = thread->row->returns != RETURNS_NEVER;
+	if (thread->in_call)
+		return 0;
+	call = call_of(thread, CALL_NO_RETURN);
+	return tell(stream, &call, err);
+}
+
+/* A new thread begins with the exit of the call that has made it; that call is the other thread's. */
+static bool is_birth(const struct syscall_call *call)
+{
+	return call->row->returns == RETURNS_TASK && !call->returned;
+}
+
+static int exit_without_entry(struct syscall_stream *stream, struct syscall_thread *thread, struct syscall_call *call,
+			      struct str *err)
+{
+	int code = give_up(stream, thread, err);
+
+	call->state = CALL_CONTINUED;
+	return code || call->number < 0 || is_birth(call) ? code : tell(stream, call, err);
+}
+
+static int leave(struct syscall_stream *stream, struct syscall_thread *thread, const struct point *point,
+		 const struct sample *sample, struct str *err)
+{
+	struct syscall_call call = call_of(thread, CALL_WHOLE);
+	int64_t number = read_number(stream, sample->raw + point->id_at, point->id_bytes);
+
+	call.ended_ns = sample->time_ns;
+	call.returned = read_number(stream, sample->raw + point->values_at, point->value_bytes);
+	if (thread->in_call && thread->losses == stream->losses && call.begun_ns <= call.ended_ns &&
+	    (number == thread->number || (number == -1 && thread->row->returns == RETURNS_ELSEWHERE))) {
+		thread->in_call = false;
+		return tell(stream, &call, err);
+	}
+	call.number = number;
+	call.abi_32 = sample->has & PERF_SAMPLE_REGS_USER && sample->user_regs.abi == REGS_ABI_32;
+	call.row = syscall_find(stream->table, call.abi_32 ? stream->abi_32 : stream->abi, number);
+	return exit_without_entry(stream, thread, &call, err);
+}
+
+/* ---- records ---- */
+
+static int on_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
+{
+	struct syscall_stream *stream = context;
+	const struct sample *s = sample->sample;
+	const struct point *point;
+
+	(void)replay;
+	if (!sample->event || sample->event->index >= stream->n_points || stream->enough)
+		return 0;
+	point = &stream->points[sample->event->index];
+	if (point->kind == POINT_OTHER || !(s->has & PERF_SAMPLE_RAW) || s->raw_size < point->least_bytes)
+		return 0;
+	if (!stream->begun_ns)
+		stream->begun_ns = s->time_ns;
+	return point->kind == POINT_ENTER ? enter(stream, state_of(sample->thread), point, s, err) :
+					    leave(stream, state_of(sample->thread), point, s, err);
+}
+
+static int on_other(void *context, struct replay *replay, const struct record *record, const struct record_body *body,
+		    struct thread *thread, struct str *err)
+{
+	struct syscall_stream *stream = context;
+	int code;
+
+	(void)replay, (void)record;
+	if (body->type == RECORD_EXIT && thread && thread->user)
+		return give_up(stream, thread->user, err);
+	if ((body->type != RECORD_LOST && body->type != RECORD_LOST_SAMPLES) || stream->enough)
+		return 0;
+	stream->losses++;
+	code = stream->sink.lost(stream->sink.context, body->id.has & PERF_SAMPLE_TIME ? body->id.time_ns : 0,
+				 body->lost.lost, err);
+	return code < 0 ? code : 0;
+}
+
+static void on_thread_gone(void *context, struct thread *thread)
+{
+	struct syscall_stream *stream = context;
+
+	if (!thread->user)
+		return;
+	if (stream->sink.gone)
+		stream->sink.gone(stream->sink.context, thread->user);
+	free(thread->user);
+	thread->user = NULL;
+}
+
+/* ---- from the first record to the last ---- */
+
+struct syscall_stream *syscall_stream_new(const struct recording_info *recording, const struct syscall_table *table,
+					  const struct syscall_selection *selection, const struct syscall_sink *sink,
+					  struct str *err)
+{
+	static const struct replay_options options = { .file_order = false };
+	struct syscall_stream *stream = xcalloc(1, sizeof(*stream));
+	const struct replay_handlers handlers = {
+		.context = stream,
+		.sample = on_sample,
+		.other = on_other,
+		.thread_gone = on_thread_gone,
+	};
+
+	stream->recording = recording;
+	stream->table = table;
+	stream->selection = selection;
+	stream->sink = *sink;
+	stream->abi = syscall_abi_of(recording->info->arch);
+	stream->abi_32 = syscall_abi_32(stream->abi);
+	if (learn_points(stream, err)) {
+		syscall_stream_free(stream);
+		return NULL;
+	}
+	replay_init(&stream->replay, recording, &options);
+	replay_begin(&stream->replay, &handlers);
+	return stream;
+}
+
+void syscall_stream_free(struct syscall_stream *stream)
+{
+	if (!stream)
+		return;
+	for (size_t i = 0; i < stream->replay.n_threads; i++)
+		on_thread_gone(stream, stream->replay.threads[i]);
+	replay_release(&stream->replay);
+	tracepoints_free(stream->tracepoints);
+	free(stream->points);
+	free(stream);
+}
+
+int syscall_stream_run(struct syscall_stream *stream, struct record_source *source, struct str *err)
+{
+	struct record record;
+	int code = 0;
+
+	while (!code && !stream->enough) {
+		int found = source->next(source, &record, err);
+
+		if (found == SOURCE_LATER)
+			return 1;
+		if (found < 0 || found == SOURCE_END)
+			return found;
+		code = found == SOURCE_ROUND ? replay_round(&stream->replay, err) :
+					       replay_feed(&stream->replay, &record, err);
+	}
+	return code;
+}
+
+int syscall_stream_end(struct syscall_stream *stream, struct str *err)
+{
+	int code = replay_end(&stream->replay, err);
+
+	for (size_t i = 0; i < stream->replay.n_threads && !code; i++)
+		if (stream->replay.threads[i]->user)
+			code = give_up(stream, stream->replay.threads[i]->user, err);
+	for (size_t i = 0; i < stream->replay.n_threads; i++)
+		on_thread_gone(stream, stream->replay.threads[i]);
+	return code;
+}
+
+const struct replay *syscall_stream_replay(const struct syscall_stream *stream)
+{
+	return &stream->replay;
+}
+
+uint64_t syscall_stream_begun(const struct syscall_stream *stream)
+{
+	return stream->begun_ns;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * summary.c: calls counted: per thread and, where there are several, in all; per call how many, how many failed, and
+ * how long they took. Columns are those of perf trace -s, and behind them the median, 95 % and 99 %.
+ *
+ * Quantiles come from buckets whose bounds are 1/32 of an octave apart, so that they are at most 1.6 % off; below 32 ns
+ * they are exact. A thread has the few buckets that it has met, in order. Memory grows with threads times distinct
+ * calls times distinct durations, not with calls.
+ *
+ * A call without a duration (it began before, did not end, or cannot return) counts as a call and for nothing else.
+ */
+#include "syscall/syscall.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { SUB_BITS = 5, SUBS = 1 << SUB_BITS, BAR_COLUMNS = 40 };
+
+/* ---- durations ---- */
+
+struct duration_bucket {
+	uint64_t n;
+	uint32_t number;
+};
+struct durations {
+	struct duration_bucket *v; /* by number */
+	size_t n, cap;
+};
+
+/* The numbers of an octave's SUBS buckets follow each other. */
+static uint32_t bucket_of(uint64_t ns)
+{
+	unsigned octave;
+
+	if (ns < SUBS)
+		return (uint32_t)ns;
+	octave = 63 - (unsigned)__builtin_clzll(ns);
+	return (octave - SUB_BITS + 1) * SUBS + (uint32_t)((ns >> (octave - SUB_BITS)) & (SUBS - 1));
+}
+
+/* The middle of what a bucket holds. */
+static uint64_t bucket_ns(uint32_t number)
+{
+	unsigned shift = number / SUBS ? number / SUBS - 1 : 0;
+
+	if (number < SUBS)
+		return number;
+	return ((UINT64_C(1) << SUB_BITS | number % SUBS) << shift) + ((UINT64_C(1) << shift) >> 1);
+}
+
+static void durations_add(struct durations *d, uint32_t number, uint64_t n)
+{
+	size_t at = BISECT(i, 0, d->n, d->v[i].number < number);
+
+	if (at == d->n || d->v[at].number != number) {
+		VEC_GROW(d->v, d->n, d->cap);
+		memmove(d->v + at + 1, d->v + at, (d->n - at) * sizeof(*d->v));
+		d->v[at] = (struct duration_bucket){ 0, number };
+		d->n++;
+	}
+	d->v[at].n += n;
+}
+
+/* The least duration that at least this part of them is not longer than. */
+static uint64_t quantile_ns(const struct durations *d, uint64_t total, unsigned percent)
+{
+	uint64_t rank = (total * percent + 99) / 100, passed = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		passed += d->v[i].n;
+		if (passed >= rank)
+			return bucket_ns(d->v[i].number);
+	}
+	return 0;
+}
+
+/* ---- counts ---- */
+
+struct error_count {
+	int number;
+	uint64_t n;
+};
+struct call_count {
+	const struct syscall_row *row;
+	uint64_t calls, errors;
+	struct series durations; /* ns */
+	double total_ns;
+	struct durations buckets;
+	struct error_count *by_error;
+	size_t n_by_error, cap_by_error;
+};
+struct counts { /* of a thread, or of all */
+	char *comm; /* printable; NULL: of a thread that lives, or of all */
+	int32_t tid;
+	uint64_t calls;
+	uint16_t *place; /* by row: index in v and 1; 0: there is none */
+	struct call_count *v;
+	size_t n, cap;
+};
+
+struct syscall_summary {
+	struct syscall_summary_options options;
+	struct counts **threads; /* that are gone */
+	size_t n_threads, cap_threads;
+	struct counts *all;
+	uint64_t states[CALL_NO_RETURN + 1], lost;
+};
+
+static struct counts *counts_new(const struct syscall_table *table)
+{
+	struct counts *counts = xcalloc(1, sizeof(*counts));
+
+	counts->place = xcalloc(table->n, sizeof(*counts->place));
+	return counts;
+}
+
+static void counts_free(struct counts *counts)
+{
+	if (!counts)
+		return;
+	for (size_t i = 0; i < counts->n; i++) {
+		free(counts->v[i].buckets.v);
+		free(counts->v[i].by_error);
+	}
+	free(counts->v);
+	free(counts->place);
+	free(counts->comm);
+	free(counts);
+}
+
+static struct call_count *counts_at(struct counts *counts, const struct syscall_table *table,
+				    const struct syscall_row *row)
+{
+	uint16_t *place = &counts->place[row - table->v];
+
+	if (!*place) {
+		VEC_GROW(counts->v, counts->n, counts->cap);
+		counts->v[counts->n++] = (struct call_count){ .row = row };
+		*place = (uint16_t)counts->n;
+	}
+	return &counts->v[*place - 1];
+}
+
+static void add_error(struct call_count *count, int number)
+{
+	size_t i = 0;
+
+	count->errors++;
+	while (i < count->n_by_error && count->by_error[i].number != number)
+		i++;
+	if (i == count->n_by_error) {
+		VEC_GROW(count->by_error, count->n_by_error, count->cap_by_error);
+		count->by_error[count->n_by_error++] = (struct error_count){ .number = number };
+	}
+	count->by_error[i].n++;
+}
+
+static void count(struct counts *counts, const struct syscall_table *table, const struct syscall_call *call)
+{
+	struct call_count *c = counts_at(counts, table, call->row);
+
+	counts->calls++;
+	c->calls++;
+	if (call->state == CALL_WHOLE) {
+		uint64_t ns = call->ended_ns - call->begun_ns;
+
+		series_add(&c->durations, (double)ns);
+		c->total_ns += (double)ns;
+		durations_add(&c->buckets, bucket_of(ns), 1);
+	}
+	if (syscall_failed(call))
+		add_error(c, (int)-call->returned);
+}
+
+void syscall_summary_take(struct syscall_summary *summary, const struct syscall_call *call)
+{
+	struct syscall_thread *thread = call->thread;
+
+	if (!thread->user) {
+		struct counts *counts = counts_new(summary->options.table);
+
+		counts->tid = thread->thread->tid;
+		thread->user = counts;
+	}
+	count(thread->user, summary->options.table, call);
+	count(summary->all, summary->options.table, call);
+	summary->states[call->state]++;
+}
+
+void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread)
+{
+	const char *comm = replay_comm(summary->options.replay, thread->thread->comm);
+	struct str text = STR_INIT;
+
+	if (!thread->user)
+		return;
+	str_add_printable(&text, comm, strlen(comm));
+	VEC_GROW(summary->threads, summary->n_threads, summary->cap_threads);
+	summary->threads[summary->n_threads++] = thread->user;
+	((struct counts *)thread->user)->comm = str_detach(&text);
+	thread->user = NULL;
+}
+
+void syscall_summary_lost(struct syscall_summary *summary, uint64_t n)
+{
+	summary->lost += n;
+}
+
+struct syscall_summary *syscall_summary_new(const struct syscall_summary_options *options)
+{
+	struct syscall_summary *summary = xcalloc(1, sizeof(*summary));
+
+	summary->options = *options;
+	summary->all = counts_new(options->table);
+	return summary;
+}
+
+void syscall_summary_free(struct syscall_summary *summary)
+{
+	if (!summary)
+		return;
+	for (size_t i = 0; i < summary->n_threads; i++)
+		counts_free(summary->threads[i]);
+	free(summary->threads);
+	counts_free(summary->all);
+	free(summary);
+}
+
+/* ---- text ---- */
+
+static double ms(double ns)
+{
+	return ns / (double)NS_PER_MS;
+}
+
+static int compare_totals(const void *x, const void *y)
+{
+	const struct call_count *a = x, *b = y;
+
+	if (a->total_ns != b->total_ns)
+		return a->total_ns < b->total_ns ? 1 : -1;
+	return a->calls != b->calls ? (a->calls < b->calls ? 1 : -1) : strcmp(a->row->name, b->row->name);
+}
+
+static int compare_threads(const void *x, const void *y)
+{
+	const struct counts *a = *(struct counts *const *)x, *b = *(struct counts *const *)y;
+
+	if (a->calls != b->calls)
+		return a->calls < b->calls ? 1 : -1;
+	return (a->tid > b->tid) - (a->tid < b->tid);
+}
+
+static int compare_errors(const void *x, const void *y)
+{
+	const struct error_count *a = x, *b = y;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static void add_errors(const struct syscall_summary *summary, struct call_count *c, struct str *out)
+{
+	if (c->n_by_error)
+		qsort(c->by_error, c->n_by_error, sizeof(*c->by_error), compare_errors);
+	for (size_t i = 0; i < c->n_by_error; i++) {
+		str_pad(out, ' ', 25);
+		if (!syscall_error_add(summary->options.table->words, c->by_error[i].number, false, out))
+			str_addf(out, "errno %d", c->by_error[i].number);
+		str_addf(out, ": %" PRIu64 "\n", c->by_error[i].n);
+	}
+}
+
+/* A quantile lies between the extremes, which are exact. */
+static double quantile_ms(const struct call_count *c, unsigned percent)
+{
+	double ns = (double)quantile_ns(&c->buckets, c->durations.n, percent);
+
+	if (ns < c->durations.min)
+		ns = c->durations.min;
+	return ms(ns < c->durations.max ? ns : c->durations.max);
+}
+
+static void add_count(const struct syscall_summary *summary, struct call_count *c, struct str *out)
+{
+	const struct series *d = &c->durations;
+
+	str_addf(out, "   %-15s %8" PRIu64 " %6" PRIu64 " ", c->row->name, c->calls, c->errors);
+	if (d->n)
+		str_addf(out, "%9.3f %9.3f %9.3f %9.3f %9.2f%% %9.3f %9.3f %9.3f\n", ms(c->total_ns), ms(d->min),
+			 ms(d->mean), ms(d->max), series_rel_stdev_pct(d), quantile_ms(c, 50), quantile_ms(c, 95),
+			 quantile_ms(c, 99));
+	else
+		str_add(out, "        -         -         -         -          -         -         -         -\n");
+	if (summary->options.errnos)
+		add_errors(summary, c, out);
+}
+
+static size_t n_shown(const struct syscall_summary *summary, const struct counts *counts)
+{
+	return summary->options.max_rows && summary->options.max_rows < counts->n ? summary->options.max_rows :
+										  counts->n;
+}
+
+static void add_counts(const struct syscall_summary *summary, struct counts *counts, struct str *out)
+{
+	str_add(out, "   syscall            calls  errors  total       min       avg       max       stddev"
+		     "    median       95%       99%\n"
+		     "                                     (msec)    (msec)    (msec)    (msec)        (%)"
+		     "    (msec)    (msec)    (msec)\n"
+		     "   --------------- --------  ------ -------- --------- --------- ---------     ------"
+		     " --------- --------- ---------\n");
+	if (counts->n)
+		qsort(counts->v, counts->n, sizeof(*counts->v), compare_totals);
+	for (size_t i = 0; i < n_shown(summary, counts); i++)
+		add_count(summary, &counts->v[i], out);
+	str_addc(out, '\n');
+}
+
+/* ---- histograms ---- */
+
+/* "512 ns", "1.02 us": the bounds of octaves. */
+static void add_bound(struct str *out, uint64_t ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	double value = (double)ns;
+	size_t unit = 0;
+
+	while (value >= 1000 && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1000;
+		unit++;
+	}
+	str_addf(out, unit ? "%7.2f %-2s" : "%7.0f %-2s", value, units[unit]);
+}
+
+static unsigned octave_of(const struct duration_bucket *bucket)
+{
+	return bucket->number < SUBS ? 0 : bucket->number / SUBS;
+}
+
+/* Octave 0 is all that is below SUBS ns. */
+static uint64_t octave_begin(unsigned octave)
+{
+	return octave ? UINT64_C(1) << (SUB_BITS + octave - 1) : 0;
+}
+
+static void add_histogram(const struct call_count *c, struct str *out)
+{
+	uint64_t n[64 - SUB_BITS + 1] = { 0 }, most = 0;
+	const struct durations *d = &c->buckets;
+
+	if (!d->n)
+		return;
+	str_addf(out, "   %s: %" PRIu64 " durations\n", c->row->name, c->durations.n);
+	for (size_t i = 0; i < d->n; i++) {
+		uint64_t *sum = &n[octave_of(&d->v[i])];
+
+		*sum += d->v[i].n;
+		most = *sum > most ? *sum : most;
+	}
+	for (unsigned octave = octave_of(&d->v[0]); octave <= octave_of(&d->v[d->n - 1]); octave++) {
+		size_t bar = (size_t)((double)n[octave] * BAR_COLUMNS / (double)most);
+
+		str_add(out, "   ");
+		add_bound(out, octave_begin(octave));
+		str_add(out, " to ");
+		add_bound(out, octave_begin(octave + 1));
+		str_addf(out, " %9" PRIu64 " |", n[octave]);
+		str_pad(out, '#', n[octave] && !bar ? 1 : bar);
+		str_addc(out, '\n');
+	}
+	str_addc(out, '\n');
+}
+
+static void add_incomplete(const struct syscall_summary *summary, struct str *out)
+{
+	const uint64_t began = summary->states[CALL_CONTINUED], unfinished = summary->states[CALL_UNFINISHED];
+
+	if (began || unfinished)
+		str_addf(out, " Calls without a duration: %" PRIu64 " whose begin and %" PRIu64
+			 " whose end was not seen\n", began, unfinished);
+	if (summary->lost)
+		str_addf(out, " LOST %" PRIu64 " events: there were more calls than are counted\n", summary->lost);
+}
+
+static void add_thread(const struct syscall_summary *summary, struct counts *counts, struct str *out)
+{
+	str_addf(out, " %s (%" PRId32 "), %" PRIu64 " calls, %.1f%%\n\n", counts->comm, counts->tid, counts->calls,
+		 100.0 * (double)counts->calls / (double)summary->all->calls);
+	add_counts(summary, counts, out);
+}
+
+void syscall_summary_print(struct syscall_summary *summary, struct str *out)
+{
+	const bool total = summary->options.total;
+	struct counts *all = summary->all;
+
+	str_add(out, "\n Summary of events:\n\n");
+	if (summary->n_threads)
+		qsort(summary->threads, summary->n_threads, sizeof(*summary->threads), compare_threads);
+	if (all->n) /* for the histograms, too */
+		qsort(all->v, all->n, sizeof(*all->v), compare_totals);
+	for (size_t i = 0; i < summary->n_threads && !total; i++)
+		add_thread(summary, summary->threads[i], out);
+	if (summary->n_threads > 1 || total) {
+		str_addf(out, " all %zu thread%s, %" PRIu64 " calls\n\n", summary->n_threads,
+			 summary->n_threads == 1 ? "" : "s", all->calls);
+		add_counts(summary, all, out);
+	}
+	for (size_t i = 0; i < n_shown(summary, all) && summary->options.histogram; i++)
+		add_histogram(&all->v[i], out);
+	add_incomplete(summary, out);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * syscall: what threads ask of the kernel. Samples of raw_syscalls:sys_enter and sys_exit, two tracepoints that every
+ * system call passes, become calls: who, when, which one with which arguments, how long, what it returned.
+ *
+ *   replay -> pairing.c: joins entry and exit by thread -> struct syscall_call -> struct syscall_sink
+ *                                                                                 |-> line.c: a line for each
+ *   calls.c: number -> name and arguments; words.c: value -> name                 '-> summary.c: per thread and call
+ *
+ * A call is told when it is over, so calls are in the order of their ends. One whose entry or exit was not seen is
+ * told too, and says so: no duration is made up. Where events were lost, a call that went on meanwhile counts as one
+ * whose entry and one whose exit was not seen: they may be two calls.
+ *
+ * Numbers and arguments are part of the kernel's ABI, and are the tables' here, not those of the machine that runs: a
+ * recording may be from another one. Input is hostile: numbers and arguments may be anything.
+ */
+#ifndef PSTAT_SYSCALL_H
+#define PSTAT_SYSCALL_H
+
+#include "replay/replay.h"
+#include "trace/trace.h"
+
+enum { SYSCALL_ARGS = 6 };
+
+/* ---- words.c: names of values ---- */
+
+/* How an argument is written. Those from KIND_WORDS on have a list of names. */
+enum syscall_kind {
+	KIND_INT, KIND_UINT, /* 32 bits */
+	KIND_LONG, KIND_SIZE, /* as many as the task's long has: signed, unsigned */
+	KIND_HEX, KIND_OCTAL, KIND_PTR,
+	KIND_TEXT, KIND_PATH, /* pointers to a text, and to the name of a file */
+	KIND_FD, KIND_DIR, /* a descriptor; one that names relative to it are looked up from: CWD */
+	KIND_WORDS,
+};
+struct syscall_words;
+struct syscall_words *syscall_words_new(void);
+void syscall_words_free(struct syscall_words *words);
+/* The kind of this name, -1: there is none. arm_flags: open(2) has arm's values. */
+int syscall_kind_find(const struct syscall_words *words, const char *name, size_t len, bool arm_flags);
+/* "RDONLY|CLOEXEC", "SET", "0x40": names as far as there are some. */
+void syscall_words_add(const struct syscall_words *words, int kind, uint64_t value, struct str *out);
+/* "ENOENT", and with its meaning " (No such file or directory)"; false: no error has that number. */
+bool syscall_error_add(const struct syscall_words *words, int number, bool meaning, struct str *out);
+
+/* ---- calls.c: numbers and arguments ---- */
+
+/* Machines whose numbers are known. SYSCALLS_GENERIC: arm64, riscv64, and others that came later. */
+enum syscall_abi { SYSCALLS_X86_64, SYSCALLS_I386, SYSCALLS_GENERIC, SYSCALL_ABIS, SYSCALLS_UNKNOWN = SYSCALL_ABIS };
+enum syscall_class {
+	CLASS_NETWORK = 1, CLASS_PROCESS = 2, CLASS_SIGNAL = 4, CLASS_MEMORY = 8, CLASS_IPC = 16,
+	CLASS_FILE = 32, /* it takes the name of a file */
+	CLASS_DESC = 64, /* it takes a descriptor */
+};
+enum syscall_return {
+	RETURNS_NUMBER, RETURNS_HEX,
+	RETURNS_TASK, /* the number of a new one; in that one 0 */
+	RETURNS_ELSEWHERE, /* to where a signal came; its exit has number -1 */
+	RETURNS_NEVER,
+};
+struct syscall_arg {
+	const char *name;
+	uint8_t len;
+	uint8_t kind; /* enum syscall_kind, and more */
+};
+struct syscall_row {
+	const char *name;
+	size_t len;
+	unsigned classes;
+	enum syscall_return returns;
+	int numbers[SYSCALL_ABIS]; /* -1: that machine does not have it */
+	size_t n_args;
+	struct syscall_arg args[SYSCALL_ARGS];
+};
+struct syscall_table {
+	struct syscall_words *words;
+	char *text; /* of the names */
+	struct syscall_row *v; /* v[0] stands for all calls that are not known: its arguments are bare numbers */
+	size_t n, cap;
+	uint16_t *by_number[SYSCALL_ABIS]; /* SYSCALL_NUMBERS of them: an index of v */
+};
+enum { SYSCALL_NUMBERS = 512 };
+/* arch: as uname -m has it; NULL: not known. */
+void syscall_table_init(struct syscall_table *table, const char *arch);
+void syscall_table_release(struct syscall_table *table);
+enum syscall_abi syscall_abi_of(const char *arch);
+/* The 32-bit ABI that machines of this one run too. */
+enum syscall_abi syscall_abi_32(enum syscall_abi abi);
+/* Never NULL. */
+const struct syscall_row *syscall_find(const struct syscall_table *table, enum syscall_abi abi, int64_t number);
+/* Bits of the class of this name ("file", "%file"); 0: there is none. */
+unsigned syscall_class_find(const char *name, size_t len);
+
+/* ---- selection.c: -e ---- */
+
+/* Calls that are taken, by their rows. Zeroed, nothing was said: all are. */
+struct syscall_selection {
+	bool *taken; /* by index of the table; NULL: all */
+};
+/*
+ * Adds what a list says: names, patterns, classes; with ! in front of it all but these. -EINVAL with a sentence: no
+ * call has such a name.
+ */
+int syscall_selection_add(struct syscall_selection *selection, const struct syscall_table *table, const char *list,
+			  struct str *err);
+void syscall_selection_release(struct syscall_selection *selection);
+static inline bool syscall_is_taken(const struct syscall_selection *selection, const struct syscall_table *table,
+				    const struct syscall_row *row)
+{
+	return !selection->taken || selection->taken[row - table->v];
+}
+/*
+ * Adds a filter of the two tracepoints that lets these calls pass, of this ABI and of its 32-bit one: "id == 0 || ...";
+ * others may pass too. Nothing: all pass, or the filter would be longer than the kernel takes.
+ */
+void syscall_selection_filter(const struct syscall_selection *selection, const struct syscall_table *table,
+			      enum syscall_abi abi, struct str *out);
+
+/* ---- pairing.c: calls ---- */
+
+enum syscall_state {
+	CALL_WHOLE,
+	CALL_CONTINUED, /* its entry was not seen: it began before, or where events were lost */
+	CALL_UNFINISHED, /* its exit was not seen: the thread or the recording ended, or events were lost */
+	CALL_NO_RETURN, /* it never returns */
+};
+/* State of a thread, as long as it lives. */
+struct syscall_thread {
+	struct thread *thread;
+	void *user; /* the sink's, who clears it in `gone` */
+	bool in_call;
+	bool abi_32;
+	int64_t number;
+	const struct syscall_row *row;
+	uint64_t begun_ns, losses; /* how many losses there had been */
+	uint64_t args[SYSCALL_ARGS];
+};
+struct syscall_call {
+	enum syscall_state state;
+	struct syscall_thread *thread;
+	const struct syscall_row *row;
+	int64_t number;
+	bool abi_32;
+	uint64_t begun_ns, ended_ns; /* begun: not of CALL_CONTINUED; ended: of _WHOLE and _CONTINUED */
+	uint64_t args[SYSCALL_ARGS]; /* not of CALL_CONTINUED */
+	int64_t returned; /* of _WHOLE and _CONTINUED */
+};
+/* Values from -SYSCALL_ERROR_MAX to -1 are errors, whatever the call. True: it gave the error -returned. */
+enum { SYSCALL_ERROR_MAX = 4095 };
+static inline bool syscall_failed(const struct syscall_call *call)
+{
+	return (call->state == CALL_WHOLE || call->state == CALL_CONTINUED) && call->returned < 0 &&
+	       call->returned >= -SYSCALL_ERROR_MAX;
+}
+/* Each gives 0, or a negative errno with a sentence, which ends the reading; 1: it has enough, and wants no more. */
+struct syscall_sink {
+	void *context;
+	int (*call)(void *context, const struct syscall_call *call, struct str *err);
+	/* n events were lost before this moment, of whatever thread; where is 0: not known. */
+	int (*lost)(void *context, uint64_t where_ns, uint64_t n, struct str *err);
+	void (*gone)(void *context, struct syscall_thread *thread); /* or NULL */
+};
+struct syscall_stream;
+/* NULL with a sentence: the recording has no samples of both tracepoints, or not their formats. All is borrowed. */
+struct syscall_stream *syscall_stream_new(const struct recording_info *recording, const struct syscall_table *table,
+					  const struct syscall_selection *selection, const struct syscall_sink *sink,
+					  struct str *err);
+void syscall_stream_free(struct syscall_stream *stream);
+/*
+ * Reads what the source has: 0: it came to its end, or the sink has enough; 1: the source has nothing now
+ * (SOURCE_LATER): call it again; a negative errno with a sentence.
+ */
+int syscall_stream_run(struct syscall_stream *stream, struct record_source *source, struct str *err);
+/* No more will be read: calls that are not over are told. */
+int syscall_stream_end(struct syscall_stream *stream, struct str *err);
+const struct replay *syscall_stream_replay(const struct syscall_stream *stream);
+/* Time of the first sample; 0: there was none. */
+uint64_t syscall_stream_begun(const struct syscall_stream *stream);
+
+/* ---- line.c: a call as a line ---- */
+
+struct syscall_lines {
+	const struct syscall_table *table;
+	const struct replay *replay;
+	uint64_t base_ns; /* times count from here */
+	bool no_comm;
+};
+/* "     0.054 ( 0.001 ms): ls/10623 brk(brk: NULL)     = 0x55815194e000" and a newline. */
+void syscall_line_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out);
+void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns, uint64_t n, struct str *out);
+
+/* ---- summary.c: calls summed up ---- */
+
+struct syscall_summary;
+struct syscall_summary_options {
+	const struct syscall_table *table;
+	const struct replay *replay; /* names of threads */
+	bool errnos; /* how often each error came */
+	bool histogram; /* of the durations of each call, in all */
+	bool total; /* one table of all threads, none for each */
+	unsigned max_rows; /* of a table; 0: no limit */
+};
+struct syscall_summary *syscall_summary_new(const struct syscall_summary_options *options);
+void syscall_summary_free(struct syscall_summary *summary);
+void syscall_summary_take(struct syscall_summary *summary, const struct syscall_call *call);
+/* The thread's numbers stay, under the name that it has now. */
+void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread);
+void syscall_summary_lost(struct syscall_summary *summary, uint64_t n);
+/* Once, when no thread is left: a table for each thread, the busiest first; then, of several, one of all. */
+void syscall_summary_print(struct syscall_summary *summary, struct str *out);
+
+#endif

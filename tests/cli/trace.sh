@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# pstat trace: the calls of programs that say which ones they make; beside strace and perf trace; from files.
+#
+# run: once
+. "${0%/*}/../lib.sh"
+
+need_tracefs
+need_paranoid -1
+work=$WORK/syscalls
+
+# What stands behind the thread, with one blank before "=".
+calls() { sed -E 's/^.{27}[^/]*\/[0-9]+ //; s/ += / = /; s/ +\.\.\.$/ .../' "$@"; }
+# Lines from one getpgid() to the next.
+between() { sed -n '/ getpgid(/,/ getpgid(/p' "$1"; }
+
+test_arguments_and_results()
+{
+	check "runs" "$PSTAT" trace -o lines "$work" calls
+	"$PSTAT" trace -o lines "$work" calls >expected
+	same "each call, its arguments, what it returned" "$(<expected)" "$(between lines | calls)"
+	check "times and durations" grep -Eq '^ +[0-9]+\.[0-9]{3} \( *[0-9]+\.[0-9]{3} ms\): syscalls/[0-9]+ openat' lines
+	same "the first one was begun before" 1 "$(grep -Ec '^ +\? \( {9}\): .*\.\.\. \[continued\]: execve\(\) += 0$' lines)"
+	same "the last one does not return" "exit_group(error_code: 0) = ?" "$(tail -n 1 lines | calls)"
+	run "$PSTAT" trace -o - -e getpgid "$work" calls
+	same "-o -: standard output" 2 "$(grep -c ' getpgid(' <<<"$out")"
+	run "$PSTAT" trace -e getpgid "$work" calls
+	same "standard error" 2 "$(grep -c ' getpgid(' <<<"$err")"
+	run "$PSTAT" trace -q sh -c 'exit 3'
+	same "the status is the command's" 3 "$status"
+}
+
+test_beside_strace()
+{
+	need_cmd strace
+	strace -o by_strace true 2>why || skip "needs a strace that may trace: $(head -n 1 why)"
+	strace -f -o by_strace "$work" calls >/dev/null
+	"$PSTAT" trace -o lines "$work" calls >/dev/null
+	# Name and result; addresses differ from run to run, and strace shows flags and times of results.
+	sed -nE 's/^[0-9]+ +([a-z0-9_]+)\(.*\) += (-?[0-9]+( E[A-Z]+)?|\?).*$/\1 \2/p' by_strace | grep -v '^execve ' >theirs
+	calls lines | sed -nE 's/^([a-z0-9_]+)\(.*\) = (-?[0-9]+( E[A-Z]+)?|\?).*$/\1 \2/p' >ours
+	for file in ours theirs; do # what the C library asks at random, and is told
+		sed -i -E 's/^(fcntl|set_tid_address|brk|mmap|getrandom|futex) .*/\1/; s/^syscall_0x1f4/syscall_500/' $file
+	done
+	same "names and results, in order" "$(<theirs)" "$(<ours)"
+}
+
+test_selection()
+{
+	"$PSTAT" trace -o lines -e 'lseek,dup*' "$work" calls >/dev/null
+	same "names and patterns" "dup3 lseek lseek" "$(calls lines | cut -d '(' -f 1 | sort | xargs)"
+	"$PSTAT" trace -o lines -e %network "$work" calls >/dev/null
+	same "a class" "socket" "$(calls lines | cut -d '(' -f 1 | xargs)"
+	"$PSTAT" trace -o lines -e '!%memory,read,close,execve' "$work" calls >/dev/null
+	check_not "all but these" grep -Eq ' (mmap|munmap|brk|read|close|execve)\(' lines
+	check "the others" grep -Eq ' lseek\(' lines
+	"$PSTAT" trace -o lines --failure -e getpgid,close,lseek "$work" calls >/dev/null
+	same "--failure" "getpgid(pid: 2147483633) = -1 ESRCH (No such process)
+close(fd: -1) = -1 EBADF (Bad file descriptor)
+getpgid(pid: 2147483633) = -1 ESRCH (No such process)" "$(calls lines | grep -v 'lseek.*EINVAL')"
+	"$PSTAT" trace -o lines --duration 0.9 -e clock_nanosleep "$work" signal
+	same "--duration" 1 "$(wc -l <lines)"
+	"$PSTAT" trace -o lines --duration 600000 "$work" signal
+	same "--duration: none is so long" 0 "$(wc -l <lines)"
+}
+
+test_running_process()
+{
+	"$work" on &
+	pid=$!
+	"$PSTAT" trace -p $pid -o lines --max-events 5 -e getpgid
+	same "-p, --max-events" 5 "$(grep -c " getpgid(pid: 2147483633) .*ESRCH" lines)"
+	"$PSTAT" trace -t $pid --no-comm -o lines --max-events 1
+	has "-t, --no-comm" "ms\\): $pid getpgid\\(|\\?.*: $pid \\.\\.\\. \\[continued\\]" "$(<lines)"
+	"$PSTAT" trace -a -o lines --max-events 3 -e getpgid
+	has "-a" "syscalls/$pid getpgid\\(" "$(<lines)"
+	"$PSTAT" trace -p $pid -T -o lines --max-events 1 -e getpgid
+	local uptime_ms
+	uptime_ms=$(awk '{ print int($1 * 1000) }' /proc/uptime)
+	check "-T: a clock's time" awk -v after=1000 '{ exit !($1 > after) }' lines
+	check "-T: which is not later than now" awk -v now="$uptime_ms" '{ exit !($1 < now + 60000) }' lines
+	kill $pid
+}
+
+# A thread of a process that ends is told of, whichever way the kernel ends its call.
+test_ends_inside_a_call()
+{
+	"$PSTAT" trace -o lines "$work" killed >tid
+	has "its call" "syscalls/$(<tid) read\\(fd: [0-9]+, buf: 0x[0-9a-f]+, count: 1\\) +(= -1 ERESTARTSYS .*|\\.\\.\\.)\$" \
+		"$(<lines)"
+}
+
+test_signals()
+{
+	"$PSTAT" trace -o lines -e %signal,clock_nanosleep "$work" signal
+	same "what a signal does" "rt_sigaction(sig: USR1) = 0
+tgkill(sig: USR1) = 0
+rt_sigreturn() = 0
+clock_nanosleep(which_clock: MONOTONIC) = -1 ERESTART_RESTARTBLOCK (Interrupted by signal)
+rt_sigreturn() = -1 EINTR (Interrupted system call)" \
+		"$(calls lines | grep -A 99 rt_sigaction | grep -v rt_sigprocmask |
+			sed -E 's/, (act|flags): [^)]*\)/)/; s/tgid.*sig:/sig:/')"
+}
+
+test_summary()
+{
+	run "$PSTAT" trace -s --errno-summary --hist "$work" calls
+	has "its thread" '^ syscalls \([0-9]+\), [0-9]+ calls, 100\.0%$' "$err"
+	has "calls and errors" '^   faccessat +2 +1 ' "$err"
+	has "each error" '^ +ESRCH: 2$' "$err"
+	has "how long" '^   getpgid: 2 durations$' "$err"
+	has "what never returns has no duration" '^   exit_group +1 +0 +- +-' "$err"
+	check_not "no lines" grep -q 'ms): ' <<<"$err"
+	run "$PSTAT" trace -S --max-summary 1 --summary-mode total -e getpgid,lseek "$work" calls
+	same "-S: lines" 4 "$(grep -c 'ms): ' <<<"$err")"
+	same "-S: one row of one table" 1 "$(grep -Ec '^   (getpgid|lseek) +2 ' <<<"$err")"
+	has "-S: of all" '^ all 1 thread, 4 calls$' "$err"
+}
+
+test_many_are_counted()
+{
+	"$PSTAT" trace -s -m 16M -e getppid -o sums "$work" many 20000
+	if grep -q LOST sums; then
+		lost=$(sed -n 's/^ LOST \([0-9]*\) .*/\1/p' sums) # half of them are exits
+	fi
+	calls=$(awk '$1 == "getppid" { print $2 }' sums)
+	check "all, or the rest is said to be lost" [ $((calls + ${lost:-0})) -ge 20000 ]
+	check "and none is made up" [ "$calls" -le $((20000 + ${lost:-0})) ]
+	[ -n "${lost:-}" ] || same "nothing was lost" 20000 "$calls"
+}
+
+# Which calls a file tells of, whoever wrote it.
+test_files()
+{
+	check "pstat trace record" "$PSTAT" trace record -q -o ours.data "$work" calls
+	"$PSTAT" trace -i ours.data -o lines
+	"$work" calls | sed 's/0x[0-9a-f]*/P/g' >expected
+	same "read again" "$(<expected)" "$(between lines | calls | sed 's/0x[0-9a-f]*/P/g')"
+	same "from a pipe" "$(<lines)" "$("$PSTAT" trace record -q -o - "$work" calls | "$PSTAT" trace -i - -o - | head -c 0; cat lines)"
+	"$PSTAT" trace -i ours.data -e close -o lines
+	same "-e" "close" "$(calls lines | cut -d '(' -f 1 | sort -u)"
+	"$PSTAT" record -q -e task-clock -o other.data true
+	fails_with 125 "^pstat: other.data: the recording " "$PSTAT" trace -i other.data
+	fails_with 129 "^pstat: trace: --input: who was traced is in the file" "$PSTAT" trace -i ours.data true
+	need_perf
+	perf trace record -o theirs.data "$work" calls >/dev/null 2>&1 || skip "needs a perf that may trace"
+	"$PSTAT" trace -i theirs.data -o lines
+	# perf gives the program a descriptor more.
+	numbers='s/0x[0-9a-f]*/P/g; s/fd: [0-9]+/fd/; s/^(openat|socket)(.*) = [0-9]+$/\1\2/'
+	same "perf's file" "$(sed -E "$numbers" expected)" "$(between lines | calls | sed -E "$numbers")"
+	perf trace -s -i ours.data -o by_perf 2>/dev/null || skip "needs a perf that reads a file's calls"
+	"$PSTAT" trace -s -i ours.data -o by_us
+	rows='$1 ~ /^[a-z_0-9]+$/ && $2 ~ /^[0-9]+$/ && NF >= 8 && $4 != "-" { print $1, $2, $3, $4, $5, $6, $7 }'
+	same "perf trace -s on ours: each row" "$(awk "$rows" by_perf | grep -v '^execve' | sort)" \
+		"$(awk "$rows" by_us | sort)"
+}
+
+test_wrong_words()
+{
+	fails_with 129 "^pstat: trace: --event: 'opne' is neither a system call nor a class" "$PSTAT" trace -e opne true
+	fails_with 129 "^pstat: trace: --summary and --with-summary" "$PSTAT" trace -s -S true
+	fails_with 129 "^pstat: trace: --max-events" "$PSTAT" trace -s --failure true
+	fails_with 129 "^pstat: --duration: 'x' is not" "$PSTAT" trace --duration x true
+	fails_with 125 "page faults are not traced" "$PSTAT" trace -F all true
+	fails_with 127 "" "$PSTAT" trace /nonexistent/program
+}
+
+run_tests

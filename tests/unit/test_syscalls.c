@@ -1,0 +1,700 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * System calls: samples of entries and exits that are made here, so what is to be told of them is known: whole calls
+ * and halves, losses, 32-bit tasks, numbers that nobody knows, samples that do not fit; names and classes; sums.
+ */
+#include "data_fixture.h"
+
+#include "syscall/syscall.h"
+
+#include <string.h>
+
+enum { ENTER_ID = 101, EXIT_ID = 201, ENTER_TYPE = 443, EXIT_TYPE = 442, TID = 42, CHILD = 77 };
+
+#define COMMON_FIELDS                                                                      \
+	"format:\n"                                                                        \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"             \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"             \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"     \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+static const char enter_format[] = "name: sys_enter\nID: 443\n" COMMON_FIELDS
+				   "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+				   "\tfield:unsigned long args[6];\toffset:16;\tsize:48;\tsigned:0;\n\n"
+				   "print fmt: \"NR %ld\", REC->id\n";
+static const char exit_format[] = "name: sys_exit\nID: 442\n" COMMON_FIELDS
+				  "\tfield:long id;\toffset:8;\tsize:8;\tsigned:1;\n"
+				  "\tfield:long ret;\toffset:16;\tsize:8;\tsigned:1;\n\n"
+				  "print fmt: \"NR %ld = %ld\", REC->id, REC->ret\n";
+static const char odd_format[] = "name: sys_exit\nID: 442\n" COMMON_FIELDS
+				 "\tfield:long id;\toffset:4294967290;\tsize:8;\tsigned:1;\n"
+				 "\tfield:long ret;\toffset:16;\tsize:3;\tsigned:1;\n\n"
+				 "print fmt: \"NR %ld\", REC->id\n";
+
+/* Records made in memory, which are their own source. */
+struct made {
+	struct record_source source; /* first */
+	struct str records;
+	size_t at;
+	struct events events;
+	struct info info;
+	struct decoder decoder;
+	struct note_list notes;
+	struct recording_info recording;
+	struct syscall_table table;
+	struct syscall_selection selection;
+	struct syscall_lines lines;
+	struct syscall_stream *stream;
+	struct syscall_summary *summary;
+	unsigned stop_at, n_told;
+	struct str text, err;
+};
+
+static int next_record(struct record_source *source, struct record *record, struct str *err)
+{
+	struct made *m = (struct made *)source;
+
+	(void)err;
+	if (m->at == m->records.len)
+		return SOURCE_END;
+	record_from_bytes(record, (const uint8_t *)m->records.s + m->at, m->at, false);
+	m->at += record->size;
+	return SOURCE_RECORD;
+}
+
+static void put(struct str *out, uint64_t value, size_t n)
+{
+	str_addn(out, (const char *)&value, n);
+}
+
+static void put_sized(struct str *out, const char *text)
+{
+	put(out, strlen(text), 8);
+	str_add(out, text);
+}
+
+/* In the layout that src/trace/trace.c draws. */
+static void set_formats(struct made *m, const char *enter, const char *exit)
+{
+	struct str out = STR_INIT;
+
+	str_addn(&out, "\x17\x08\x44tracing0.6\0\0\x08", 16);
+	put(&out, 4096, 4);
+	str_addn(&out, "header_page", 12);
+	put_sized(&out, "");
+	str_addn(&out, "header_event", 13);
+	put_sized(&out, "");
+	put(&out, 0, 4);
+	put(&out, 1, 4);
+	str_addn(&out, "raw_syscalls", 13);
+	put(&out, 2, 4);
+	put_sized(&out, enter);
+	put_sized(&out, exit);
+	put(&out, 0, 8);
+	free(m->info.tracing_data);
+	m->info.tracing_data_size = out.len;
+	m->info.tracing_data = (uint8_t *)str_detach(&out);
+}
+
+static void add_event(struct made *m, uint64_t type, uint64_t id)
+{
+	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = type };
+
+	attr.sample_period = 1;
+	attr.sample_id_all = 1;
+	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			   PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
+	attr.sample_regs_user = 1;
+	events_add(&m->events, &attr, sizeof(attr), &id, 1);
+}
+
+static int set_up(void **state)
+{
+	struct made *m = xcalloc(1, sizeof(*m));
+
+	*state = m;
+	m->source.next = next_record;
+	str_init(&m->records);
+	str_init(&m->text);
+	str_init(&m->err);
+	events_init(&m->events);
+	info_init(&m->info);
+	m->info.arch = xstrdup("x86_64");
+	add_event(m, ENTER_TYPE, ENTER_ID);
+	add_event(m, EXIT_TYPE, EXIT_ID);
+	set_formats(m, enter_format, exit_format);
+	decoder_init(&m->decoder, &m->events, false);
+	m->recording = (struct recording_info){ .events = &m->events, .info = &m->info, .decoder = &m->decoder,
+						.notes = &m->notes };
+	syscall_table_init(&m->table, "x86_64");
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct made *m = *state;
+
+	syscall_summary_free(m->summary);
+	syscall_stream_free(m->stream);
+	syscall_selection_release(&m->selection);
+	syscall_table_release(&m->table);
+	decoder_release(&m->decoder);
+	events_release(&m->events);
+	info_release(&m->info);
+	note_list_release(&m->notes);
+	str_release(&m->records);
+	str_release(&m->text);
+	str_release(&m->err);
+	free(m);
+	return 0;
+}
+
+/* ---- records ---- */
+
+static void add(struct made *m, const struct record_body *body, size_t event)
+{
+	assert_int_equal(record_encode(body, m->events.v[event], &m->records, &m->err), 0);
+}
+
+static void add_sample(struct made *m, int tid, uint64_t time_ns, bool is_exit, bool is_32, const void *raw, size_t n)
+{
+	static const uint64_t reg;
+	struct record_body body = fix_sample(is_exit ? EXIT_ID : ENTER_ID, time_ns);
+
+	body.sample.pid = body.sample.tid = (uint32_t)tid;
+	body.sample.n_ips = 0;
+	body.sample.raw = raw;
+	body.sample.raw_size = (uint32_t)n;
+	body.sample.user_regs = (struct sample_regs){ .abi = is_32 ? 1 : 2, .mask = 1, .v = &reg, .n = 1 };
+	add(m, &body, is_exit);
+}
+
+static void enter_as(struct made *m, int tid, uint64_t time_ns, bool is_32, int64_t number, const uint64_t *args)
+{
+	struct {
+		uint16_t type, flags;
+		int32_t pid;
+		int64_t id;
+		uint64_t args[SYSCALL_ARGS];
+		uint32_t pad;
+	} __attribute__((packed)) raw = { .type = ENTER_TYPE, .pid = tid, .id = number };
+
+	if (args)
+		memcpy(raw.args, args, sizeof(raw.args));
+	add_sample(m, tid, time_ns, false, is_32, &raw, sizeof(raw));
+}
+
+static void enter(struct made *m, int tid, uint64_t time_ns, int64_t number)
+{
+	enter_as(m, tid, time_ns, false, number, NULL);
+}
+
+static void leave_as(struct made *m, int tid, uint64_t time_ns, bool is_32, int64_t number, int64_t returned)
+{
+	struct {
+		uint16_t type, flags;
+		int32_t pid;
+		int64_t id, ret;
+		uint32_t pad;
+	} __attribute__((packed)) raw = { .type = EXIT_TYPE, .pid = tid, .id = number, .ret = returned };
+
+	add_sample(m, tid, time_ns, true, is_32, &raw, sizeof(raw));
+}
+
+static void leave(struct made *m, int tid, uint64_t time_ns, int64_t number, int64_t returned)
+{
+	leave_as(m, tid, time_ns, false, number, returned);
+}
+
+static struct record_body body_of(uint32_t type, int tid, uint64_t time_ns)
+{
+	struct record_body body = { .type = type };
+
+	body.id = (struct sample_id){ .pid = (uint32_t)tid, .tid = (uint32_t)tid, .time_ns = time_ns, .id = ENTER_ID };
+	return body;
+}
+
+static void name(struct made *m, int tid, const char *comm)
+{
+	struct record_body body = body_of(RECORD_COMM, tid, 1);
+
+	body.comm.pid = body.comm.tid = (uint32_t)tid;
+	body.comm.comm = comm;
+	add(m, &body, 0);
+}
+
+static void lose(struct made *m, uint64_t time_ns, uint64_t n)
+{
+	struct record_body body = body_of(RECORD_LOST, TID, time_ns);
+
+	body.lost.id = ENTER_ID;
+	body.lost.lost = n;
+	add(m, &body, 0);
+}
+
+static void end_thread(struct made *m, int tid, uint64_t time_ns)
+{
+	struct record_body body = body_of(RECORD_EXIT, tid, time_ns);
+
+	body.task = (struct record_task){ (uint32_t)tid, TID, (uint32_t)tid, TID, time_ns };
+	add(m, &body, 0);
+}
+
+/* ---- what is told ---- */
+
+static int on_call(void *context, const struct syscall_call *call, struct str *err)
+{
+	struct made *m = context;
+
+	(void)err;
+	if (m->summary)
+		syscall_summary_take(m->summary, call);
+	syscall_line_add(&m->lines, call, &m->text);
+	return ++m->n_told == m->stop_at;
+}
+
+static int on_lost(void *context, uint64_t where_ns, uint64_t n, struct str *err)
+{
+	struct made *m = context;
+
+	(void)err;
+	if (m->summary)
+		syscall_summary_lost(m->summary, n);
+	syscall_line_add_lost(&m->lines, where_ns, n, &m->text);
+	return 0;
+}
+
+static void on_gone(void *context, struct syscall_thread *thread)
+{
+	struct made *m = context;
+
+	if (m->summary)
+		syscall_summary_gone(m->summary, thread);
+}
+
+static void open_stream(struct made *m)
+{
+	const struct syscall_sink sink = { .context = m, .call = on_call, .lost = on_lost, .gone = on_gone };
+
+	m->stream = syscall_stream_new(&m->recording, &m->table, &m->selection, &sink, &m->err);
+	if (m->stream)
+		m->lines = (struct syscall_lines){ .table = &m->table, .replay = syscall_stream_replay(m->stream) };
+}
+
+static void run(struct made *m)
+{
+	if (!m->stream)
+		open_stream(m);
+	assert_non_null(m->stream);
+	assert_int_equal(syscall_stream_run(m->stream, &m->source, &m->err), 0);
+	assert_int_equal(syscall_stream_end(m->stream, &m->err), 0);
+}
+
+/* Of the text, with one blank in place of many. */
+static void same_text(struct made *m, const char *expected)
+{
+	struct str text = STR_INIT;
+
+	for (const char *c = m->text.s; *c; c++)
+		if (*c != ' ' || (text.len && text.s[text.len - 1] != ' ' && text.s[text.len - 1] != '\n'))
+			str_addc(&text, *c);
+	assert_string_equal(text.s, expected);
+	str_release(&text);
+}
+
+/* ---- halves and wholes ---- */
+
+static void test_whole(void **state)
+{
+	static const uint64_t open_args[] = { (uint32_t)-100, 0x7f00, 02000000, 0, 9, 9 };
+	static const uint64_t sleep_args[] = { 1, 1, 0x7f10, 0, 0, 0 };
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	name(m, CHILD, "two");
+	enter_as(m, TID, 1000000, false, 257, open_args);
+	enter_as(m, CHILD, 1000500, false, 230, sleep_args);
+	leave(m, TID, 1002499, 257, -2);
+	enter(m, TID, 1500000, 39);
+	leave(m, TID, 1500500, 39, 42);
+	leave(m, CHILD, 3000500, 230, 0);
+	enter(m, TID, 3100000, 231);
+	run(m);
+	same_text(m,
+		  "1.000 ( 0.002 ms): sh/42 openat(dfd: CWD, filename: 0x7f00, flags: RDONLY|CLOEXEC, mode: 0) = "
+		  "-1 ENOENT (No such file or directory)\n"
+		  "1.500 ( 0.001 ms): sh/42 getpid() = 42\n"
+		  "1.001 ( 2.000 ms): two/77 clock_nanosleep(which_clock: MONOTONIC, flags: ABSTIME, rqtp: 0x7f10, "
+		  "rmtp: NULL) = 0\n"
+		  "3.100 ( ): sh/42 exit_group(error_code: 0) = ?\n");
+}
+
+static void test_halves(void **state)
+{
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	name(m, CHILD, "two");
+	leave(m, TID, 1000000, 0, 5); /* began before */
+	enter(m, TID, 2000000, 39); /* its exit is not there */
+	enter(m, TID, 3000000, 110);
+	leave(m, TID, 4000000, 39, 7); /* of another call */
+	leave(m, CHILD, 4500000, 56, 0); /* a new thread */
+	enter(m, CHILD, 5000000, 110);
+	end_thread(m, CHILD, 6000000);
+	enter(m, TID, 7000000, 39);
+	run(m);
+	same_text(m, "? ( ): sh/42 ... [continued]: read() = 5\n"
+		     "2.000 ( ): sh/42 getpid() ...\n"
+		     "3.000 ( ): sh/42 getppid() ...\n"
+		     "? ( ): sh/42 ... [continued]: getpid() = 7\n"
+		     "5.000 ( ): two/77 getppid() ...\n"
+		     "7.000 ( ): sh/42 getpid() ...\n");
+}
+
+static void test_losses(void **state)
+{
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	enter(m, TID, 1000000, 39);
+	lose(m, 1500000, 3);
+	leave(m, TID, 2000000, 39, 1);
+	enter(m, TID, 3000000, 39);
+	leave(m, TID, 4000000, 39, 2);
+	run(m);
+	same_text(m, "1.500 ( ): LOST 3 events\n"
+		     "1.000 ( ): sh/42 getpid() ...\n"
+		     "? ( ): sh/42 ... [continued]: getpid() = 1\n"
+		     "3.000 ( 1.000 ms): sh/42 getpid() = 2\n");
+}
+
+static void test_signals(void **state)
+{
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	enter(m, TID, 1000000, 15);
+	leave(m, TID, 1001000, -1, -4);
+	leave(m, TID, 2000000, -1, 0);
+	enter(m, TID, 3000000, 230);
+	leave(m, TID, 3001000, 230, -516);
+	enter(m, TID, 3002000, 219);
+	leave(m, TID, 3003000, 219, -4095);
+	enter(m, TID, 3004000, 12);
+	leave(m, TID, 3005000, 12, -4096);
+	run(m);
+	same_text(m, "1.000 ( 0.001 ms): sh/42 rt_sigreturn() = -1 EINTR (Interrupted system call)\n"
+		     "3.000 ( 0.001 ms): sh/42 clock_nanosleep(which_clock: REALTIME, flags: 0, rqtp: NULL, "
+		     "rmtp: NULL) = -1 ERESTART_RESTARTBLOCK (Interrupted by signal)\n"
+		     "3.002 ( 0.001 ms): sh/42 restart_syscall() = -1 errno 4095\n"
+		     "3.004 ( 0.001 ms): sh/42 brk(brk: NULL) = 0xfffffffffffff000\n");
+}
+
+static void test_tasks(void **state)
+{
+	static const uint64_t args[] = { 0x1200011, 0, 0, 0x7f00, 0, 0 };
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	name(m, CHILD, "a\x1b[2J\nb");
+	enter_as(m, TID, 1000000, false, 56, args);
+	leave(m, TID, 1001000, 56, CHILD);
+	enter(m, CHILD, 1002000, 39);
+	leave(m, CHILD, 1003000, 39, 3);
+	run(m);
+	same_text(m, "1.000 ( 0.001 ms): sh/42 clone(clone_flags: CHLD|CHILD_CLEARTID|CHILD_SETTID, newsp: NULL, "
+		     "parent_tidptr: NULL, child_tidptr: 0x7f00, tls: 0x0) = 77 (a\\x1b[2J\\x0ab)\n"
+		     "1.002 ( 0.001 ms): a\\x1b[2J\\x0ab/77 getpid() = 3\n");
+}
+
+/* A number means another call in a 32-bit task. */
+static void test_32_bits(void **state)
+{
+	static const uint64_t args[] = { 3, 0xffffffff, 1, 0, 0, 0 };
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	enter_as(m, TID, 1000000, true, 19, args);
+	leave_as(m, TID, 1001000, true, 19, -9);
+	enter_as(m, TID, 2000000, false, 19, args);
+	leave_as(m, TID, 2001000, false, 19, -9);
+	leave_as(m, TID, 3001000, true, 20, 42);
+	run(m);
+	same_text(m, "1.000 ( 0.001 ms): sh/42 lseek(fd: 3, offset: -1, whence: CUR) = "
+		     "-1 EBADF (Bad file descriptor)\n"
+		     "2.000 ( 0.001 ms): sh/42 readv(fd: 3, vec: 0xffffffff, vlen: 1) = -1 EBADF (Bad file "
+		     "descriptor)\n"
+		     "? ( ): sh/42 ... [continued]: getpid() = 42\n");
+}
+
+static void test_unknown_numbers(void **state)
+{
+	static const int64_t numbers[] = { 500, 512, 1 << 30, INT64_MAX, INT64_MIN, -2 };
+	static const uint64_t args[] = { UINT64_MAX, 1, 2, 3, 4, 5 };
+	struct made *m = *state;
+	struct str expected = STR_INIT;
+
+	name(m, TID, "sh");
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+		enter_as(m, TID, 1000000, false, numbers[i], args);
+		leave(m, TID, 1000000, numbers[i], -38);
+		str_addf(&expected, "1.000 ( 0.000 ms): sh/42 syscall_%lld(arg0: 0xffffffffffffffff, arg1: 0x1, arg2: "
+			 "0x2, arg3: 0x3, arg4: 0x4, arg5: 0x5) = -1 ENOSYS (Function not implemented)\n",
+			 (long long)numbers[i]);
+	}
+	run(m);
+	same_text(m, expected.s);
+	str_release(&expected);
+}
+
+/* ---- what does not fit ---- */
+
+static void test_cut_samples(void **state)
+{
+	static const uint8_t bytes[68] = { ENTER_TYPE & 0xff, ENTER_TYPE >> 8 };
+	struct made *m = *state;
+
+	for (size_t n = 4; n < sizeof(bytes); n += 8)
+		add_sample(m, TID, 1000 + n, false, false, bytes, n);
+	for (size_t n = 4; n < 24; n += 8)
+		add_sample(m, TID, 2000 + n, true, false, bytes, n);
+	run(m);
+	same_text(m, "");
+}
+
+static void test_odd_formats(void **state)
+{
+	struct made *m = *state;
+
+	set_formats(m, enter_format, odd_format);
+	open_stream(m);
+	assert_null(m->stream);
+	assert_string_equal(m->err.s, "the recording does not have the tracepoints of system calls, "
+				      "raw_syscalls:sys_enter and raw_syscalls:sys_exit");
+	str_reset(&m->err);
+	m->info.tracing_data_size = 0;
+	open_stream(m);
+	assert_null(m->stream);
+	assert_string_equal(m->err.s, "the recording has no formats of tracepoints");
+}
+
+/* Bytes that come by chance: what is told stays text. */
+static void test_any_bytes(void **state)
+{
+	struct made *m = *state;
+	uint64_t seed = 1;
+
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t raw[9];
+
+		for (size_t j = 0; j < ARRAY_SIZE(raw); j++) {
+			seed = seed * 6364136223846793005 + 1442695040888963407;
+			raw[j] = seed >> (seed >> 58);
+		}
+		raw[1] %= 600;
+		add_sample(m, (int)(raw[2] % 5), 1000 + i, raw[3] & 1, raw[3] & 2, raw, 68);
+	}
+	run(m);
+	assert_true(m->n_told > 2000);
+	for (size_t i = 0; i < m->text.len; i++)
+		assert_true(m->text.s[i] == '\n' || (m->text.s[i] >= ' ' && m->text.s[i] <= '~'));
+}
+
+static void test_enough(void **state)
+{
+	struct made *m = *state;
+
+	for (unsigned i = 0; i < 10; i++) {
+		enter(m, TID, 1000 + 2 * i, 39);
+		leave(m, TID, 1001 + 2 * i, 39, 1);
+	}
+	enter(m, TID, 2000, 39);
+	m->stop_at = 3;
+	run(m);
+	assert_int_equal(m->n_told, 3);
+}
+
+/* ---- the tables ---- */
+
+static void test_table(void **state)
+{
+	struct made *m = *state;
+	const struct syscall_table *t = &m->table;
+
+	for (size_t i = 1; i < t->n; i++) {
+		for (size_t abi = 0; abi < SYSCALL_ABIS; abi++) {
+			if (t->v[i].numbers[abi] < 0)
+				continue;
+			if (syscall_find(t, abi, t->v[i].numbers[abi]) != &t->v[i])
+				fail_msg("%s shares the number %d", t->v[i].name, t->v[i].numbers[abi]);
+		}
+		for (size_t arg = 0; arg < t->v[i].n_args; arg++)
+			if (t->v[i].args[arg].kind == (uint8_t)-1)
+				fail_msg("%s: the kind of %s is not known", t->v[i].name, t->v[i].args[arg].name);
+	}
+	assert_string_equal(syscall_find(t, SYSCALLS_X86_64, 0)->name, "read");
+	assert_string_equal(syscall_find(t, SYSCALLS_I386, 0)->name, "restart_syscall");
+	assert_string_equal(syscall_find(t, SYSCALLS_GENERIC, 63)->name, "read");
+	assert_string_equal(syscall_find(t, SYSCALLS_GENERIC, 220)->args[3].name, "tls");
+	assert_string_equal(syscall_find(t, SYSCALLS_X86_64, 56)->args[3].name, "child_tidptr");
+	assert_ptr_equal(syscall_find(t, SYSCALLS_UNKNOWN, 0), &t->v[0]);
+}
+
+static void same_words(struct made *m, const char *kind, uint64_t value, const char *expected)
+{
+	int found = syscall_kind_find(m->table.words, kind, strlen(kind), false);
+
+	assert_true(found >= KIND_WORDS);
+	str_reset(&m->text);
+	syscall_words_add(m->table.words, found, value, &m->text);
+	assert_string_equal(m->text.s, expected);
+}
+
+static void test_words(void **state)
+{
+	struct made *m = *state;
+
+	same_words(m, "open", 0, "RDONLY");
+	same_words(m, "open", 02 | 0100 | 01000, "RDWR|CREAT|TRUNC");
+	same_words(m, "open", 020200000 | 2, "RDWR|TMPFILE");
+	same_words(m, "open", 0200000, "RDONLY|DIRECTORY");
+	same_words(m, "open", 3, "3");
+	same_words(m, "open", 04010000 | 010000000000, "RDONLY|SYNC|0x40000000");
+	same_words(m, "armopen", 040000, "RDONLY|DIRECTORY");
+	same_words(m, "prot", 0, "NONE");
+	same_words(m, "prot", 5, "READ|EXEC");
+	same_words(m, "whence", 0, "SET");
+	same_words(m, "whence", 9, "9");
+	same_words(m, "whence", 0xffffffff, "0xffffffff");
+	same_words(m, "mmap", 0x22, "PRIVATE|ANONYMOUS");
+	same_words(m, "mmap", 0, "0");
+	same_words(m, "access", 0, "F");
+	same_words(m, "futex", 0, "WAIT");
+	same_words(m, "futex", 128 | 1, "WAKE|PRIVATE_FLAG");
+	same_words(m, "socktype", 1 | 04000, "STREAM|NONBLOCK");
+	same_words(m, "rusage", 0xffffffff, "CHILDREN");
+	same_words(m, "msg", 0, "0");
+}
+
+/* ---- selections ---- */
+
+static bool takes(const struct made *m, const char *call)
+{
+	for (size_t i = 1; i < m->table.n; i++)
+		if (!strcmp(m->table.v[i].name, call))
+			return syscall_is_taken(&m->selection, &m->table, &m->table.v[i]);
+	fail_msg("no call %s", call);
+	return false;
+}
+
+static void select_calls(struct made *m, const char *list)
+{
+	syscall_selection_release(&m->selection);
+	assert_int_equal(syscall_selection_add(&m->selection, &m->table, list, &m->err), 0);
+}
+
+static void test_selection(void **state)
+{
+	struct made *m = *state;
+
+	assert_true(takes(m, "read"));
+	select_calls(m, "read,open*");
+	assert_true(takes(m, "read") && takes(m, "open") && takes(m, "openat2") && !takes(m, "pread64"));
+	assert_false(syscall_is_taken(&m->selection, &m->table, &m->table.v[0]));
+	select_calls(m, "!read,open*");
+	assert_true(!takes(m, "read") && !takes(m, "openat") && takes(m, "write"));
+	assert_true(syscall_is_taken(&m->selection, &m->table, &m->table.v[0]));
+	select_calls(m, "%file");
+	assert_true(takes(m, "openat") && takes(m, "execve") && takes(m, "rename") && !takes(m, "read"));
+	select_calls(m, "desc");
+	assert_true(takes(m, "openat") && takes(m, "read") && !takes(m, "open"));
+	select_calls(m, "network,%signal");
+	assert_true(takes(m, "socket") && takes(m, "kill") && !takes(m, "mmap"));
+	select_calls(m, "%memory");
+	assert_int_equal(syscall_selection_add(&m->selection, &m->table, "!mmap", &m->err), 0);
+	assert_true(takes(m, "brk") && !takes(m, "mmap"));
+	assert_int_equal(syscall_selection_add(&m->selection, &m->table, "raed", &m->err), -EINVAL);
+	assert_string_equal(m->err.s, "--event: 'raed' is neither a system call nor a class of them\n"
+				      "did you mean read?");
+	str_reset(&m->err);
+	assert_int_equal(syscall_selection_add(&m->selection, &m->table, "%nope", &m->err), -EINVAL);
+	str_reset(&m->err);
+	assert_int_equal(syscall_selection_add(&m->selection, &m->table, "", &m->err), -EINVAL);
+}
+
+static void same_filter(struct made *m, enum syscall_abi abi, const char *expected)
+{
+	str_reset(&m->text);
+	syscall_selection_filter(&m->selection, &m->table, abi, &m->text);
+	assert_string_equal(m->text.s, expected);
+}
+
+static void test_filter(void **state)
+{
+	struct made *m = *state;
+
+	same_filter(m, SYSCALLS_X86_64, "");
+	select_calls(m, "read");
+	same_filter(m, SYSCALLS_X86_64, "id == 0 || id == 3"); /* 3 of 32-bit tasks */
+	same_filter(m, SYSCALLS_GENERIC, "id == 63");
+	same_filter(m, SYSCALLS_UNKNOWN, "");
+	select_calls(m, "rt_sigreturn");
+	same_filter(m, SYSCALLS_GENERIC, "id == 139 || id == -1");
+	select_calls(m, "!read");
+	same_filter(m, SYSCALLS_GENERIC, "id != 63");
+	same_filter(m, SYSCALLS_X86_64, ""); /* both numbers are also of calls that are taken */
+	select_calls(m, "*");
+	same_filter(m, SYSCALLS_X86_64, ""); /* it would be too long */
+}
+
+/* ---- sums ---- */
+
+static void test_summary(void **state)
+{
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	name(m, CHILD, "two");
+	for (unsigned i = 1; i <= 100; i++) { /* 1 to 100 us */
+		enter(m, TID, 1000000 * i, 0);
+		leave(m, TID, 1000000 * i + 1000 * i, 0, i % 10 ? 1 : -11);
+	}
+	enter(m, CHILD, 200000000, 0);
+	leave(m, CHILD, 200000007, 0, 1);
+	enter(m, CHILD, 200000008, 231);
+	leave(m, TID, 200000009, 1, 1);
+	lose(m, 200000010, 9);
+	open_stream(m);
+	m->summary = syscall_summary_new(&(struct syscall_summary_options){
+		.table = &m->table, .errnos = true, .histogram = true,
+		.replay = syscall_stream_replay(m->stream) });
+	run(m);
+	str_reset(&m->text);
+	syscall_summary_print(m->summary, &m->text);
+	assert_non_null(strstr(m->text.s, " sh (42), 101 calls, 98.1%\n"));
+	assert_non_null(strstr(m->text.s, "   read                 100     10     5.050     0.001     0.051     0.100"
+					  "      5.74%     0.050     0.095     0.099\n"
+					  "                         EAGAIN: 10\n"));
+	assert_non_null(strstr(m->text.s, "   write                  1      0         -"));
+	assert_non_null(strstr(m->text.s, " two (77), 2 calls, 1.9%\n"));
+	assert_non_null(strstr(m->text.s, " all 2 threads, 103 calls\n"));
+	assert_non_null(strstr(m->text.s, "   read: 101 durations\n"
+					  "         0 ns to      32 ns         1 |#\n"
+					  "        32 ns to      64 ns         0 |\n"));
+	assert_non_null(strstr(m->text.s, "     65.54 us to  131.07 us        35 |#####"));
+	assert_non_null(strstr(m->text.s, " Calls without a duration: 1 whose begin and 0 whose end was not seen\n"
+					  " LOST 9 events: there were more calls than are counted\n"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(whole), TEST(halves), TEST(losses), TEST(signals), TEST(tasks), TEST(32_bits),
+		TEST(unknown_numbers), TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
+		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

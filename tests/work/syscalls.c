@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * syscalls calls: makes system calls of all kinds between two of getpgid(), which nobody else makes, and then prints
+ *   each of them as pstat trace is to print it, from the name to what it returned, and a single blank before =.
+ * syscalls killed: a thread waits in read() for what never comes, while the other one ends the process. Prints the
+ *   number of the thread.
+ * syscalls on: calls getpgid() again and again, until it is killed.
+ * syscalls many N: calls getppid() N times, and nothing else.
+ * syscalls signal: a handler of SIGUSR1 returns, then a blocked nanosleep() is interrupted by a signal.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NOBODY = 0x7ffffff1 };
+
+static char expected[16384];
+static size_t used;
+
+static void add(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	used += (size_t)vsnprintf(expected + used, sizeof(expected) - used, format, ap);
+	va_end(ap);
+}
+
+/* Adds what the last call returned; errors by the names of those that are met here. */
+static void add_result(long result, int hex)
+{
+	static const struct {
+		int number;
+		const char *name;
+	} errors[] = { { EBADF, "EBADF" }, { ENOENT, "ENOENT" }, { ESRCH, "ESRCH" }, { EINVAL, "EINVAL" },
+		       { ENOSYS, "ENOSYS" }, { EFAULT, "EFAULT" } };
+
+	if (result != -1) {
+		add(hex ? " = %#lx\n" : " = %ld\n", result);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (errors[i].number == errno)
+			add(" = -1 %s (%s)\n", errors[i].name, strerror(errno));
+}
+
+#define CALL(name, ...) (result = syscall(SYS_##name, __VA_ARGS__))
+#define RAW(number, ...) (result = syscall(number, __VA_ARGS__))
+#define SEEN(...) (add(__VA_ARGS__), add_result(result, 0))
+
+static void make_calls(void)
+{
+	static const char null_path[] = "/dev/null", no_path[] = "/nonexistent/file";
+	static char buffer[64];
+	long result, fd, memory;
+
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+	fd = CALL(openat, AT_FDCWD, null_path, O_RDWR | O_CLOEXEC, 0);
+	SEEN("openat(dfd: CWD, filename: %p, flags: RDWR|CLOEXEC, mode: 0)", (const void *)null_path);
+	CALL(openat, AT_FDCWD, no_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0640);
+	SEEN("openat(dfd: CWD, filename: %p, flags: WRONLY|CREAT|EXCL|NOFOLLOW, mode: 0640)", (const void *)no_path);
+	CALL(read, fd, buffer, sizeof(buffer));
+	SEEN("read(fd: %ld, buf: %p, count: 64)", fd, (void *)buffer);
+	CALL(write, fd, buffer, 7L);
+	SEEN("write(fd: %ld, buf: %p, count: 7)", fd, (void *)buffer);
+	CALL(lseek, fd, -1L, SEEK_SET);
+	SEEN("lseek(fd: %ld, offset: -1, whence: SET)", fd);
+	CALL(lseek, fd, 4294967297L, SEEK_CUR);
+	SEEN("lseek(fd: %ld, offset: 4294967297, whence: CUR)", fd);
+	CALL(fcntl, fd, F_GETFL, 0);
+	SEEN("fcntl(fd: %ld, cmd: GETFL, arg: 0x0)", fd);
+	CALL(dup3, fd, 100, O_CLOEXEC);
+	SEEN("dup3(oldfd: %ld, newfd: 100, flags: CLOEXEC)", fd);
+	CALL(close, 100);
+	SEEN("close(fd: 100)");
+	CALL(close, -1);
+	SEEN("close(fd: -1)");
+	memory = CALL(mmap, NULL, 8192L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
+	add("mmap(addr: NULL, len: 8192, prot: READ|WRITE, flags: PRIVATE|ANONYMOUS, fd: -1, off: 0x0)");
+	add_result(result, 1);
+	CALL(mprotect, memory, 4096L, PROT_NONE);
+	SEEN("mprotect(start: %#lx, len: 4096, prot: NONE)", memory);
+	CALL(munmap, memory, 8192L);
+	SEEN("munmap(addr: %#lx, len: 8192)", memory);
+	CALL(faccessat, AT_FDCWD, no_path, F_OK);
+	SEEN("faccessat(dfd: CWD, filename: %p, mode: F)", (const void *)no_path);
+	CALL(faccessat, AT_FDCWD, null_path, R_OK | W_OK);
+	SEEN("faccessat(dfd: CWD, filename: %p, mode: R|W)", (const void *)null_path);
+}
+
+static void make_other_calls(void)
+{
+	static const char no_path[] = "/nonexistent/file";
+	const struct timespec soon = { 0, 1 };
+	int fds[2], word = 0;
+	long result;
+
+	CALL(kill, NOBODY, SIGTERM);
+	SEEN("kill(pid: %d, sig: TERM)", NOBODY);
+	CALL(socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	SEEN("socket(family: UNIX, type: STREAM|CLOEXEC, protocol: 0)");
+	CALL(pipe2, fds, O_CLOEXEC | O_NONBLOCK);
+	SEEN("pipe2(fildes: %p, flags: NONBLOCK|CLOEXEC)", (void *)fds);
+	CALL(futex, &word, 129 /* wake, private */, 1, NULL, NULL, 0);
+	SEEN("futex(uaddr: %p, op: WAKE|PRIVATE_FLAG, val: 1, utime: NULL, uaddr2: NULL, val3: 0)", (void *)&word);
+	CALL(clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &soon, NULL);
+	SEEN("clock_nanosleep(which_clock: MONOTONIC, flags: ABSTIME, rqtp: %p, rmtp: NULL)", (const void *)&soon);
+	CALL(unlinkat, AT_FDCWD, no_path, AT_REMOVEDIR);
+	SEEN("unlinkat(dfd: CWD, pathname: %p, flag: REMOVEDIR)", (const void *)no_path);
+	CALL(epoll_ctl, -1, 1 /* add */, -1, NULL);
+	SEEN("epoll_ctl(epfd: -1, op: ADD, fd: -1, event: NULL)");
+	CALL(madvise, NULL, 0L, MADV_DONTNEED);
+	SEEN("madvise(start: NULL, len_in: 0, behavior: DONTNEED)");
+	RAW(500, 1L, 2L, 3L, 4L, 5L, 6L);
+	SEEN("syscall_500(arg0: 0x1, arg1: 0x2, arg2: 0x3, arg3: 0x4, arg4: 0x5, arg5: 0x6)");
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+}
+
+static int ends[2];
+static volatile pid_t reader;
+
+static void *read_for_ever(void *unused)
+{
+	char byte;
+
+	reader = (pid_t)syscall(SYS_gettid);
+	(void)!read(ends[0], &byte, 1);
+	return unused;
+}
+
+/* Waits until the thread waits: after it has said who it is, that is in read(). */
+static void await_reader(void)
+{
+	char path[64], text[512], *state;
+	FILE *file;
+
+	do {
+		sched_yield();
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)reader);
+		file = reader ? fopen(path, "r") : NULL;
+		state = file && fgets(text, sizeof(text), file) ? strrchr(text, ')') : NULL;
+		if (file)
+			fclose(file);
+	} while (!state || state[2] != 'S');
+}
+
+static void leave_reader(void)
+{
+	pthread_t thread;
+
+	if (pipe(ends) || pthread_create(&thread, NULL, read_for_ever, NULL))
+		exit(1);
+	await_reader();
+	printf("%d\n", (int)reader);
+	fflush(stdout);
+	syscall(SYS_exit_group, 0);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+}
+
+static void take_signals(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal };
+	struct itimerspec soon = { .it_value = { 0, 1000000 } };
+	struct timespec long_time = { 1000, 0 };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
+	timer_t timer;
+
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &soon, NULL))
+		exit(1);
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &long_time, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+
+	if (!strcmp(what, "calls")) {
+		make_calls();
+		make_other_calls();
+		fputs(expected, stdout);
+	} else if (!strcmp(what, "killed"))
+		leave_reader();
+	else if (!strcmp(what, "signal"))
+		take_signals();
+	else if (!strcmp(what, "many") && argc > 2)
+		for (long n = strtol(argv[2], NULL, 10); n > 0; n--)
+			syscall(SYS_getppid);
+	else if (!strcmp(what, "on"))
+		for (;;)
+			syscall(SYS_getpgid, NOBODY);
+	else
+		return 1;
+	return 0;
+}
