@@ -18,8 +18,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* From a call's end to its line it takes at most two of these. */
+/* From a call's end to its line it takes at most two of these; nobody waits for a call of a table. */
 #define DRAIN_NS (50 * NS_PER_MS)
+#define SUMMARY_DRAIN_NS (500 * NS_PER_MS)
 
 struct trace_run {
 	const struct trace_words *words;
@@ -76,7 +77,10 @@ static int on_call(void *context, const struct syscall_call *call, struct str *e
 	if (!has_line(run->words, call))
 		return 0;
 	set_base(run);
-	syscall_line_add(&run->lines, call, &run->out.output.text);
+	if (run->words->json)
+		syscall_json_add(&run->lines, call, &run->out.output.text);
+	else
+		syscall_line_add(&run->lines, call, &run->out.output.text);
 	run->n_lines++;
 	return output_step(&run->out.output) || run->n_lines == run->words->max_events;
 }
@@ -92,7 +96,10 @@ static int on_lost(void *context, uint64_t where_ns, uint64_t n, struct str *err
 	if (run->words->summary)
 		return 0;
 	set_base(run);
-	syscall_line_add_lost(&run->lines, where_ns, n, &run->out.output.text);
+	if (run->words->json)
+		syscall_json_add_lost(where_ns, n, &run->out.output.text);
+	else
+		syscall_line_add_lost(&run->lines, where_ns, n, &run->out.output.text);
 	return output_step(&run->out.output) != 0;
 }
 
@@ -238,7 +245,7 @@ static int record_and_trace(struct trace_run *run, struct trace_words *words)
 				       .keeps_samples = true };
 	plan->stop = signals_catch(false, &found);
 	plan->found = &found;
-	plan->drain_every_ns = plan->drain_later_every_ns = DRAIN_NS;
+	plan->drain_every_ns = plan->drain_later_every_ns = words->summary ? SUMMARY_DRAIN_NS : DRAIN_NS;
 	memory_return_large();
 	trace_live(run);
 	return live_run_end(&run->live);

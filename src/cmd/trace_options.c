@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <unistd.h>
 
 static int take_calls(void *target, const char *argument, struct str *err)
 {
@@ -73,6 +74,7 @@ const struct option_row trace_options[] = {
 	  .value = VALUE_FILE },
 	{ OPTION_FLAG, 'T', "time", NULL, "print times of the clock, not since the first call", FIELD(full_time) },
 	{ OPTION_FLAG, 0, "no-comm", NULL, "do not print names of threads", FIELD(no_comm) },
+	{ OPTION_FLAG, 'j', "json", NULL, "print each call as a line of JSON", FIELD(json) },
 	{ OPTION_FLAG, 's', "summary", NULL, "print a table of calls for each thread, no lines", FIELD(summary) },
 	{ OPTION_FLAG, 'S', "with-summary", NULL, "print lines, then the tables", FIELD(with_summary) },
 	{ OPTION_CHOICE, 0, "summary-mode", "thread|total", "one table for each thread, or one for all",
@@ -83,7 +85,7 @@ const struct option_row trace_options[] = {
 	{ OPTION_FLAG, 0, "hist", NULL, "print how long each call took (alone: -s)", FIELD(histogram) },
 
 	{ .kind = OPTION_GROUP, .help = "How" },
-	{ OPTION_CALL, 'm', "mmap-pages", "pages or size", "size of each ring buffer (default 2M or less)",
+	{ OPTION_CALL, 'm', "mmap-pages", "pages or size", "size of each ring buffer (default 16M or less)",
 	  .value = VALUE_SIZE, .call = take_ring_size },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "print errors only beside the calls", FIELD(record.quiet) },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "report opened events", FIELD(record.verbose) },
@@ -136,6 +138,8 @@ int trace_words_check(struct trace_words *words)
 		return bad_usage("trace: --summary and --with-summary: give one of them");
 	words->summary |= (words->max_rows || words->total || words->errno_summary || words->histogram) &&
 			  !words->with_summary;
+	if (words->json && (words->summary || words->with_summary))
+		return bad_usage("trace: --json prints calls, and no tables of them");
 	if (words->summary && (words->max_events || words->least_ns || words->failure))
 		return bad_usage("trace: --max-events, --duration and --failure choose lines, and --summary has none\n"
 				 "--with-summary has both");
@@ -182,6 +186,28 @@ static void sample_task_mode(struct sampling *sampling)
 	str_release(&err);
 }
 
+enum {
+	RING_BYTES_MOST = 16 << 20, RING_BYTES_LEAST = 2 << 20, /* of a CPU */
+	RINGS_BYTES_MOST = 128 << 20, /* of all */
+	BUFFER_BYTES = 64 << 20,
+};
+
+/*
+ * Calls come in bursts of a million a second, and each is to be kept while other programs have the CPU: rings and
+ * buffers hold a part of a second more than those of a recording of samples.
+ */
+static void give_room(struct record_plan *plan)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t bytes = RING_BYTES_MOST;
+
+	while (bytes > RING_BYTES_LEAST && cpus > 0 && bytes * (uint64_t)cpus > RINGS_BYTES_MOST)
+		bytes /= 2;
+	if (!plan->ring_bytes && bytes > RING_BYTES_LEAST)
+		plan->ring_bytes = bytes;
+	plan->buffer_bytes = BUFFER_BYTES;
+}
+
 int trace_words_complete(struct trace_words *words, const struct syscall_table *table,
 			 const struct syscall_selection *selection, enum syscall_abi abi, struct str *err)
 {
@@ -195,6 +221,7 @@ int trace_words_complete(struct trace_words *words, const struct syscall_table *
 	if (!code && filter.len)
 		code = event_list_set_filter(events, filter.s, err);
 	str_release(&filter);
+	give_room(plan);
 	plan->sampling.period = 1;
 	sample_task_mode(&plan->sampling);
 	if (!code)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * line.c: a call as a line, in the layout of perf trace:
+ * line.c: a call as a line, in the layout of perf trace, or as an object of JSON:
  *
  *	when (ms)   how long     who         which, of what                                             what it returned
  *	     0.054 ( 0.001 ms): ls/10623 openat(dfd: CWD, filename: 0x7f1249bc60b1, flags: RDONLY) = 3
@@ -213,4 +213,73 @@ void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns,
 	else
 		str_add(out, "         ?");
 	str_addf(out, " (         ): LOST %" PRIu64 " events\n", n);
+}
+
+/* ---- JSON ---- */
+
+/* "time": seconds with all digits */
+static void add_json_time(struct str *out, uint64_t ns)
+{
+	str_addf(out, "\"time\":%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
+}
+
+static void add_json_args(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
+{
+	const struct syscall_row *row = call->row;
+
+	str_add(out, ",\"args\":{");
+	for (size_t i = 0; i < row->n_args; i++) {
+		str_addf(out, "%s\"%.*s\":\"", i ? "," : "", row->args[i].len, row->args[i].name);
+		add_value(lines, out, row->args[i].kind, call->args[i], call->abi_32);
+		str_addc(out, '"');
+	}
+	str_add(out, "},\"values\":[");
+	for (size_t i = 0; i < row->n_args; i++) {
+		str_add(out, i ? ",\"" : "\"");
+		add_hex(out, call->args[i]);
+		str_addc(out, '"');
+	}
+	str_addc(out, ']');
+}
+
+void syscall_json_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
+{
+	static const char *const states[] = {
+		[CALL_WHOLE] = "whole", [CALL_CONTINUED] = "continued", [CALL_UNFINISHED] = "unfinished",
+		[CALL_NO_RETURN] = "no return",
+	};
+	const struct thread *thread = call->thread->thread;
+	const bool begun = call->state != CALL_CONTINUED;
+	const bool ended = call->state == CALL_WHOLE || call->state == CALL_CONTINUED;
+
+	str_addc(out, '{');
+	add_json_time(out, begun ? call->begun_ns : call->ended_ns);
+	if (call->state == CALL_WHOLE)
+		str_addf(out, ",\"duration_ns\":%" PRIu64, call->ended_ns - call->begun_ns);
+	str_add(out, ",\"comm\":");
+	str_add_json(out, replay_comm(lines->replay, thread->comm));
+	str_addf(out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"state\":\"%s\",\"call\":", thread->pid, thread->tid,
+		 states[call->state]);
+	str_add(out, call->row == &lines->table->v[0] ? "null" : "\"");
+	if (call->row != &lines->table->v[0])
+		str_addf(out, "%s\"", call->row->name);
+	str_addf(out, ",\"number\":%" PRId64 "%s", call->number, call->abi_32 ? ",\"mode\":\"32-bit\"" : "");
+	if (begun)
+		add_json_args(lines, call, out);
+	if (ended)
+		str_addf(out, ",\"return\":%" PRId64, call->returned);
+	if (syscall_failed(call)) {
+		str_add(out, ",\"error\":\"");
+		if (!syscall_error_add(lines->table->words, (int)-call->returned, false, out))
+			str_addf(out, "errno %d", (int)-call->returned);
+		str_addc(out, '"');
+	}
+	str_add(out, "}\n");
+}
+
+void syscall_json_add_lost(uint64_t where_ns, uint64_t n, struct str *out)
+{
+	str_addc(out, '{');
+	add_json_time(out, where_ns);
+	str_addf(out, ",\"lost\":%" PRIu64 "}\n", n);
 }

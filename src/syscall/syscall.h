@@ -177,7 +177,7 @@ const struct replay *syscall_stream_replay(const struct syscall_stream *stream);
 /* Time of the first sample; 0: there was none. */
 uint64_t syscall_stream_begun(const struct syscall_stream *stream);
 
-/* ---- line.c: a call as a line ---- */
+/* ---- line.c: a call as a line, of text or of JSON ---- */
 
 struct syscall_lines {
 	const struct syscall_table *table;
@@ -188,6 +188,9 @@ struct syscall_lines {
 /* "     0.054 ( 0.001 ms): ls/10623 brk(brk: NULL)     = 0x55815194e000" and a newline. */
 void syscall_line_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out);
 void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns, uint64_t n, struct str *out);
+/* The same as JSON, with times of the clock, and values as they were beside what is made of them. */
+void syscall_json_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out);
+void syscall_json_add_lost(uint64_t where_ns, uint64_t n, struct str *out);
 
 /* ---- summary.c: calls summed up ---- */
 

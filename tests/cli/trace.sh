@@ -117,6 +117,25 @@ test_summary()
 	has "-S: of all" '^ all 1 thread, 4 calls$' "$err"
 }
 
+test_json()
+{
+	"$PSTAT" trace -j -o lines.json "$work" calls >expected
+	check "each line is JSON" sh -c "'$PYTHON' '$ROOT/tests/cli/json_valid.py' <lines.json"
+	"$PYTHON" - lines.json >by_json <<-'END'
+		import json, sys
+		inside = False
+		for call in map(json.loads, open(sys.argv[1])):
+		    if inside or call["call"] == "getpgid":
+		        print("%s(%s) = %s" % (call["call"] or "syscall_%d" % call["number"],
+		              ", ".join("%s: %s" % arg for arg in call["args"].items()), call.get("error", call["return"])))
+		        assert len(call["values"]) == len(call["args"]) and call["duration_ns"] >= 0 and call["time"] > 0
+		    inside ^= call["call"] == "getpgid"
+	END
+	same "as the lines have it" "$(sed -E 's/= -1 (E[A-Z]*) .*/= \1/; s/= 0x[0-9a-f]+$/= ADDRESS/' expected)" \
+		"$(sed -E 's/^(mmap.*) = [0-9]+$/\1 = ADDRESS/' by_json)"
+	fails_with 129 "^pstat: trace: --json prints calls" "$PSTAT" trace -j -s true
+}
+
 test_many_are_counted()
 {
 	"$PSTAT" trace -s -m 16M -e getppid -o sums "$work" many 20000

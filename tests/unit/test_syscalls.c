@@ -46,6 +46,7 @@ struct made {
 	struct syscall_lines lines;
 	struct syscall_stream *stream;
 	struct syscall_summary *summary;
+	bool json;
 	unsigned stop_at, n_told;
 	struct str text, err;
 };
@@ -249,7 +250,10 @@ static int on_call(void *context, const struct syscall_call *call, struct str *e
 	(void)err;
 	if (m->summary)
 		syscall_summary_take(m->summary, call);
-	syscall_line_add(&m->lines, call, &m->text);
+	if (m->json)
+		syscall_json_add(&m->lines, call, &m->text);
+	else
+		syscall_line_add(&m->lines, call, &m->text);
 	return ++m->n_told == m->stop_at;
 }
 
@@ -260,7 +264,10 @@ static int on_lost(void *context, uint64_t where_ns, uint64_t n, struct str *err
 	(void)err;
 	if (m->summary)
 		syscall_summary_lost(m->summary, n);
-	syscall_line_add_lost(&m->lines, where_ns, n, &m->text);
+	if (m->json)
+		syscall_json_add_lost(where_ns, n, &m->text);
+	else
+		syscall_line_add_lost(&m->lines, where_ns, n, &m->text);
 	return 0;
 }
 
@@ -446,6 +453,33 @@ static void test_unknown_numbers(void **state)
 	run(m);
 	same_text(m, expected.s);
 	str_release(&expected);
+}
+
+static void test_json(void **state)
+{
+	static const uint64_t args[] = { 7, 0102, 0640, 0, 9, 9 };
+	struct made *m = *state;
+
+	name(m, TID, "a\"\x1b");
+	enter_as(m, TID, 1000000001, true, 5, args);
+	leave_as(m, TID, 1000000003, true, 5, -2);
+	leave(m, TID, 1000000004, 500, 1);
+	enter(m, TID, 1000000005, 39);
+	lose(m, 1000000006, 9);
+	m->json = true;
+	run(m);
+	assert_string_equal(
+		m->text.s,
+		"{\"time\":1.000000001,\"duration_ns\":2,\"comm\":\"a\\\"\\u001b\",\"pid\":42,\"tid\":42,"
+		"\"state\":\"whole\",\"call\":\"open\",\"number\":5,\"mode\":\"32-bit\","
+		"\"args\":{\"filename\":\"0x7\",\"flags\":"
+		"\"RDWR|CREAT\",\"mode\":\"0640\"},\"values\":[\"0x7\",\"0x42\",\"0x1a0\"],\"return\":-2,"
+		"\"error\":\"ENOENT\"}\n"
+		"{\"time\":1.000000004,\"comm\":\"a\\\"\\u001b\",\"pid\":42,\"tid\":42,\"state\":\"continued\","
+		"\"call\":null,\"number\":500,\"return\":1}\n"
+		"{\"time\":1.000000006,\"lost\":9}\n"
+		"{\"time\":1.000000005,\"comm\":\"a\\\"\\u001b\",\"pid\":42,\"tid\":42,\"state\":\"unfinished\","
+		"\"call\":\"getpid\",\"number\":39,\"args\":{},\"values\":[]}\n");
 }
 
 /* ---- what does not fit ---- */
@@ -692,7 +726,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(whole), TEST(halves), TEST(losses), TEST(signals), TEST(tasks), TEST(32_bits),
-		TEST(unknown_numbers), TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
+		TEST(unknown_numbers), TEST(json), TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
 		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),
 	};
 
