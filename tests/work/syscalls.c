@@ -5,7 +5,7 @@
  * syscalls killed: a thread waits in read() for what never comes, while the other one ends the process. Prints the
  *   number of the thread.
  * syscalls on: calls getpgid() again and again, until it is killed.
- * syscalls many N: calls getppid() N times, and nothing else.
+ * syscalls many N [TURNS]: calls getppid() N times, and between two of them goes round a loop.
  * syscalls signal: a handler of SIGUSR1 returns, then a blocked nanosleep() is interrupted by a signal.
  */
 #include <errno.h>
@@ -190,6 +190,15 @@ static void take_signals(void)
 	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &long_time, NULL);
 }
 
+static void call_often(long n, long turns)
+{
+	for (; n > 0; n--) {
+		syscall(SYS_getppid);
+		for (volatile long i = 0; i < turns; i++)
+			;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -203,8 +212,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "signal"))
 		take_signals();
 	else if (!strcmp(what, "many") && argc > 2)
-		for (long n = strtol(argv[2], NULL, 10); n > 0; n--)
-			syscall(SYS_getppid);
+		call_often(strtol(argv[2], NULL, 10), argc > 3 ? strtol(argv[3], NULL, 10) : 0);
 	else if (!strcmp(what, "on"))
 		for (;;)
 			syscall(SYS_getpgid, NOBODY);
