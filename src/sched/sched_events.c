@@ -102,7 +102,7 @@ char sched_events_state(const struct sched_events *events, uint64_t state)
 static void find_place(struct sched_events *events, const struct data_event *event, const char *name,
 		       struct tracepoint_place *place)
 {
-	if (!name || !tracepoint_place(events->tracepoints, event, name, place) || place->is_text)
+	if (!name || !tracepoint_place(events->tracepoints, event, name, place) || place->is_text || place->is_array)
 		*place = (struct tracepoint_place){ .size = 0 };
 }
 

@@ -24,8 +24,8 @@ enum point_kind { POINT_OTHER, POINT_ENTER, POINT_EXIT };
 /* How samples of an event are read. */
 struct point {
 	enum point_kind kind;
-	size_t id_at, id_bytes;
-	size_t values_at, value_bytes; /* args, or ret */
+	struct tracepoint_place id, values; /* values: args, or ret */
+	size_t value_bytes; /* of one of them */
 	size_t least_bytes; /* all fields are in so many */
 };
 
@@ -48,21 +48,20 @@ struct syscall_stream {
 static void learn_point(struct syscall_stream *stream, const struct data_event *event, struct point *point)
 {
 	const char *system, *name, *values;
-	size_t values_bytes;
 
 	if (!tracepoint_names(stream->tracepoints, event, &system, &name) || strcmp(system, "raw_syscalls"))
 		return;
 	values = !strcmp(name, "sys_enter") ? "args" : "ret";
-	if (!tracepoint_place(stream->tracepoints, event, "id", &point->id_at, &point->id_bytes) ||
-	    !tracepoint_place(stream->tracepoints, event, values, &point->values_at, &values_bytes))
+	if (!tracepoint_place(stream->tracepoints, event, "id", &point->id) ||
+	    !tracepoint_place(stream->tracepoints, event, values, &point->values))
 		return;
-	point->value_bytes = *values == 'a' ? values_bytes / SYSCALL_ARGS : values_bytes;
-	if ((point->value_bytes != 4 && point->value_bytes != 8) || (point->id_bytes != 4 && point->id_bytes != 8) ||
-	    point->id_at > UINT16_MAX || point->values_at > UINT16_MAX)
+	point->value_bytes = *values == 'a' ? point->values.size / SYSCALL_ARGS : point->values.size;
+	if ((point->value_bytes != 4 && point->value_bytes != 8) || (point->id.size != 4 && point->id.size != 8) ||
+	    point->id.offset > UINT16_MAX || point->values.offset > UINT16_MAX)
 		return;
-	point->least_bytes = point->values_at + values_bytes;
-	if (point->least_bytes < point->id_at + point->id_bytes)
-		point->least_bytes = point->id_at + point->id_bytes;
+	point->least_bytes = point->values.offset + point->values.size;
+	if (point->least_bytes < point->id.offset + point->id.size)
+		point->least_bytes = point->id.offset + point->id.size;
 	point->kind = *values == 'a' ? POINT_ENTER : POINT_EXIT;
 }
 
@@ -161,13 +160,13 @@ static int enter(struct syscall_stream *stream, struct syscall_thread *thread, c
 	if (code)
 		return code;
 	thread->abi_32 = sample->has & PERF_SAMPLE_REGS_USER && sample->user_regs.abi == REGS_ABI_32;
-	thread->number = read_number(stream, sample->raw + point->id_at, point->id_bytes);
+	thread->number = read_number(stream, sample->raw + point->id.offset, point->id.size);
 	thread->row = syscall_find(stream->table, thread->abi_32 ? stream->abi_32 : stream->abi, thread->number);
 	thread->begun_ns = sample->time_ns;
 	thread->losses = stream->losses;
 	for (size_t i = 0; i < SYSCALL_ARGS; i++)
 		thread->args[i] = (uint64_t)read_number(
-			stream, sample->raw + point->values_at + i * point->value_bytes, point->value_bytes);
+			stream, sample->raw + point->values.offset + i * point->value_bytes, point->value_bytes);
 	thread->in_call = thread->row->returns != RETURNS_NEVER;
 	if (thread->in_call)
 		return 0;
@@ -194,10 +193,10 @@ static int leave(struct syscall_stream *stream, struct syscall_thread *thread, c
 		 const struct sample *sample, struct str *err)
 {
 	struct syscall_call call = call_of(thread, CALL_WHOLE);
-	int64_t number = read_number(stream, sample->raw + point->id_at, point->id_bytes);
+	int64_t number = read_number(stream, sample->raw + point->id.offset, point->id.size);
 
 	call.ended_ns = sample->time_ns;
-	call.returned = read_number(stream, sample->raw + point->values_at, point->value_bytes);
+	call.returned = read_number(stream, sample->raw + point->values.offset, point->value_bytes);
 	if (thread->in_call && thread->losses == stream->losses && call.begun_ns <= call.ended_ns &&
 	    (number == thread->number || (number == -1 && thread->row->returns == RETURNS_ELSEWHERE))) {
 		thread->in_call = false;

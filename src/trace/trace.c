@@ -486,14 +486,16 @@ bool tracepoint_place(struct tracepoints *t, const struct data_event *event, con
 	const struct tracepoint_format *point = find(t, event);
 	const struct trace_field *field = point ? trace_field_find(&point->format, name, strlen(name)) : NULL;
 
-	if (!field || field->is_dynamic || (field->is_array && !field->is_string))
+	if (!field || field->is_dynamic)
 		return false;
 	*place = (struct tracepoint_place){ .offset = field->offset,
 					    .size = field->size,
 					    .is_signed = field->is_signed,
 					    .is_text = field->is_string,
+					    .is_array = field->is_array,
 					    .swap = t->machine.swap };
-	return field->is_string || field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8;
+	return field->is_string || field->is_array || field->size == 1 || field->size == 2 || field->size == 4 ||
+	       field->size == 8;
 }
 
 bool tracepoint_place_read(const struct tracepoint_place *place, const struct sample *sample, uint64_t *number)
@@ -540,19 +542,6 @@ bool tracepoint_names(struct tracepoints *t, const struct data_event *event, con
 		return false;
 	*system = point->system;
 	*name = point->name;
-	return true;
-}
-
-bool tracepoint_place(struct tracepoints *t, const struct data_event *event, const char *name, size_t *offset,
-		      size_t *bytes)
-{
-	const struct tracepoint_format *point = find(t, event);
-	const struct trace_field *field = point ? trace_field_find(&point->format, name, strlen(name)) : NULL;
-
-	if (!field || field->is_dynamic || field->is_string)
-		return false;
-	*offset = field->offset;
-	*bytes = field->size;
 	return true;
 }
 

@@ -57,13 +57,13 @@ const struct tracepoint_data *tracepoint_all(struct tracepoints *tracepoints, co
 /* A number extended to 64 bits by its sign; 0: it is none. */
 uint64_t tracepoint_number(const struct tracepoint_data *data);
 /*
- * The place of a field that is a number or a text of fixed size, for those who read it of each sample. It is found
- * once per event; false: the format has no such field. Reading gives a number, extended by its sign; false: the sample
- * ends before it.
+ * The place of a field that is a number, a text of fixed size or an array, for those who read it of each sample. It is
+ * found once per event; false: the format has no such field. Reading gives a number, extended by its sign; false: the
+ * sample ends before it, or it is none.
  */
 struct tracepoint_place {
 	uint32_t offset, size;
-	bool is_signed, is_text, swap;
+	bool is_signed, is_text, is_array, swap;
 };
 bool tracepoint_place(struct tracepoints *tracepoints, const struct data_event *event, const char *field,
 		      struct tracepoint_place *place);
@@ -76,12 +76,6 @@ typedef void tracepoint_name_fn(void *context, const char *field, const char *de
 				const char *name);
 void tracepoint_value_names(struct tracepoints *tracepoints, const struct data_event *event, tracepoint_name_fn *tell,
 			    void *context);
-/*
- * Tells where a number, or an array of them, lies in the bytes of the event's samples, for those who read many; false:
- * the format has no such field, or it is not always at one place.
- */
-bool tracepoint_place(struct tracepoints *tracepoints, const struct data_event *event, const char *field,
-		      size_t *offset, size_t *bytes);
 /* "sched" and "sched_switch" of an event with a format; they live as long as the tracepoints. */
 bool tracepoint_names(struct tracepoints *tracepoints, const struct data_event *event, const char **system,
 		      const char **name);
