@@ -256,7 +256,13 @@ static void x86_move(const cs_insn *insn, struct data_effect *effect)
 	const cs_x86_op *to = &insn->detail->x86.operands[0], *from = to + 1;
 	struct data_access address;
 
-	if (insn->detail->x86.op_count != 2 || to->type != X86_OP_REG)
+	if (insn->detail->x86.op_count != 2)
+		return;
+	if (insn->id == X86_INS_MOV && to->type == X86_OP_MEM && x86_is_whole(from)) {
+		effect->move = MOVE_STORE;
+		effect->from = x86_number(from->reg);
+	}
+	if (to->type != X86_OP_REG)
 		return;
 	effect->to = x86_number(to->reg);
 	if (effect->to == NO_REGISTER)
@@ -342,6 +348,11 @@ static void arm64_move(const cs_insn *insn, const struct disasm_instruction *ins
 
 	if (arm64->op_count < 2 || !arm64_is_whole(&op[0]))
 		return;
+	if ((insn->id == ARM64_INS_STR || insn->id == ARM64_INS_STUR) && op[1].type == ARM64_OP_MEM) {
+		effect->move = MOVE_STORE;
+		effect->from = arm64_dwarf_number(op[0].reg);
+		return;
+	}
 	effect->to = arm64_dwarf_number(op[0].reg);
 	if ((insn->id == ARM64_INS_LDR || insn->id == ARM64_INS_LDUR) && op[1].type == ARM64_OP_MEM) {
 		effect->move = MOVE_LOAD;
@@ -521,6 +532,6 @@ void disasm_effect(const struct disasm *disasm, const struct disasm_instruction 
 		if (number != NO_REGISTER)
 			effect->changed |= 1U << number;
 	}
-	if (effect->move)
+	if (effect->to != NO_REGISTER && effect->move)
 		effect->changed |= 1U << effect->to;
 }

@@ -243,6 +243,13 @@ static struct pointer returned(const struct pass *pass, const struct disasm_inst
 	return (struct pointer){ .type = type && type->kind == DATA_POINTER ? data_type_target(type) : NULL };
 }
 
+/* A register that nothing was known of is what the member is that it was stored to. */
+static void learn(struct pass *pass, uint8_t reg, const struct type_place *place)
+{
+	if (!pass->held[reg].type)
+		pass->held[reg] = loaded(place);
+}
+
 static void follow(struct pass *pass, const struct disasm_instruction *instruction, const struct data_effect *effect,
 		   const struct type_place *place)
 {
@@ -257,10 +264,12 @@ static void follow(struct pass *pass, const struct disasm_instruction *instructi
 	}
 	if (effect->move == MOVE_LOAD)
 		to = loaded(place);
-	else if (effect->move)
+	else if (effect->move != MOVE_NONE && effect->move != MOVE_STORE)
 		to = computed(pass, effect);
 	forget(pass, ~effect->changed);
-	if (effect->move)
+	if (effect->move == MOVE_STORE)
+		learn(pass, effect->from, place);
+	else if (effect->move)
 		pass->held[effect->to] = to;
 }
 

@@ -107,7 +107,7 @@ static const struct effect_row {
 } effect_rows[] = {
 	/* mov 8(%rdi),%rax; mov %rax,16(%rsp); add %edx,0x3c(%rdi); cmp 8(%rdi),%eax */
 	{ EM_X86_64, 4, { 0x48, 0x8b, 0x47, 0x08 }, true, false, 5, R, 8, MOVE_LOAD, 0, R, 0, 0, 0, 0 },
-	{ EM_X86_64, 5, { 0x48, 0x89, 0x44, 0x24, 0x10 }, false, true, 7, R, 16, MOVE_NONE, R, R, 0, 0, 0, 0 },
+	{ EM_X86_64, 5, { 0x48, 0x89, 0x44, 0x24, 0x10 }, false, true, 7, R, 16, MOVE_STORE, R, 0, 0, 0, 0, 0 },
 	{ EM_X86_64, 3, { 0x01, 0x57, 0x3c }, true, true, 5, R, 0x3c, MOVE_NONE, R, R, 0, 0, 0, 0 },
 	{ EM_X86_64, 3, { 0x3b, 0x47, 0x08 }, true, false, 5, R, 8, MOVE_NONE, 0, R, 0, 0, 0, 0 },
 	/* mov 0x1000(%rip),%rax; mov %fs:0x28,%rax */
@@ -126,7 +126,7 @@ static const struct effect_row {
 	{ EM_X86_64, 6, { 0x66, 0x0f, 0x1f, 0x44 }, false, false, R, R, 0, MOVE_NONE, R, R, 0, 0, 0, 0 },
 	/* ldr x0,[x1,#8]; str x0,[sp,#16]; ldr x0,[x1,x2,lsl #3]; ldp x29,x30,[sp],#16 */
 	{ EM_AARCH64, 4, { 0x20, 0x04, 0x40, 0xf9 }, true, false, 1, R, 8, MOVE_LOAD, 0, R, 0, 0, 0, 0 },
-	{ EM_AARCH64, 4, { 0xe0, 0x0b, 0x00, 0xf9 }, false, true, 31, R, 16, MOVE_NONE, 0, R, 0, 0, 0, 0 },
+	{ EM_AARCH64, 4, { 0xe0, 0x0b, 0x00, 0xf9 }, false, true, 31, R, 16, MOVE_STORE, R, 0, 0, 0, 0, 0 },
 	{ EM_AARCH64, 4, { 0x20, 0x78, 0x62, 0xf8 }, true, false, 1, 2, 0, MOVE_LOAD, 0, R, 0, 0, 0, 0 },
 	{ EM_AARCH64, 4, { 0xfd, 0x7b, 0xc1, 0xa8 }, true, false, 31, R, 0, MOVE_NONE, 29, R, 0, 0, 0, 0 },
 	/* mov x19,x0; add x0,x1,#16; sub sp,sp,#32 */
@@ -157,7 +157,7 @@ static void check_effect(const struct effect_row *row)
 	if (effect.move != row->move || (row->move && effect.to != row->to) ||
 	    (row->move > MOVE_LOAD && (effect.from != row->from || effect.number != row->number)))
 		fail_msg("row %d (%s %s): moves %d, to %u", i, found.name, found.operands, (int)effect.move, effect.to);
-	if (row->move && !(effect.changed >> row->to & 1))
+	if (row->move && row->to != R && !(effect.changed >> row->to & 1))
 		fail_msg("row %d (%s %s): register %u has changed", i, found.name, found.operands, row->to);
 	disasm_close(disasm);
 	str_release(&why);

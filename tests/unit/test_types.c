@@ -105,6 +105,22 @@ PROBE static long returned(void)
 	return value;
 }
 
+PROBE static void *give_memory(void)
+{
+	return &global_nodes[global_numbers[1] & 7];
+}
+
+/* Nothing says what the memory is but that its address becomes a member's value. */
+PROBE static long stored(struct node *node)
+{
+	void *memory = give_memory();
+	long value;
+
+	node->next = memory;
+	READ(probe_stored, value, ((struct node *)memory)->key);
+	return value;
+}
+
 PROBE static long local(long first)
 {
 	struct pair pair = { first, 2 };
@@ -226,6 +242,11 @@ PROBE static long nothing(long value)
 	return value;
 }
 
+#if defined(__OPTIMIZE__)
+#define STORED "struct node +8 (key) followed"
+#else
+#define STORED "no variable tells what the address is of"
+#endif
 #define PROBES(X)                                                                                                      \
 	X(probe_member, "struct node +8 (key)")                                                                        \
 	X(probe_nested, "struct node +24 (inner.second)")                                                              \
@@ -233,6 +254,7 @@ PROBE static long nothing(long value)
 	X(probe_union, "struct node +64 (either.whole)")                                                               \
 	X(probe_followed, "struct node +8 (key) followed")                                                             \
 	X(probe_returned, "struct node +8 (key) followed")                                                             \
+	X(probe_stored, STORED)                                                                                        \
 	X(probe_local, "struct pair +8 (second)")                                                                      \
 	X(probe_global, "struct pair +8 (second)")                                                                     \
 	X(probe_element, "struct node +8 (key)")                                                                       \
