@@ -517,9 +517,9 @@ static void a_type_is_shown_with_the_samples_of_its_members(void **state)
 			    "                                };\n\n");
 	str_reset(&output.text);
 	type_uses_print_states(uses, &output);
-	assert_string_equal(output.text.s, "Annotate data type stats\ntotal 3, ok 2 (66.7%), bad 1 (33.3%)\n"
-					   "-----------------------------------------------------------\n"
-					   "         1 : no_mem_ops\n\n");
+	/* How many were followed depends on the compiler. */
+	assert_non_null(strstr(output.text.s, "Annotate data type stats\ntotal 3, ok 2 (66.7%), bad 1 (33.3%)\n"));
+	assert_non_null(strstr(output.text.s, "\n         1 : no_mem_ops\n"));
 	assert_int_equal(uses->n_instructions, 2); /* a load and a nop */
 	type_uses_free(uses);
 	types_free(types);
