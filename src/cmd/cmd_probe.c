@@ -370,7 +370,10 @@ static int list_functions(struct probe_run *run)
 	bool others = filter && filter[0] == '!';
 	struct probe_names names = { 0 };
 
-	probe_file_functions(run->file, &names);
+	if (filter && filter[others] == '%')
+		probe_file_usdt(run->file, &names);
+	else
+		probe_file_functions(run->file, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		/* Names that begin with _ are mostly the compiler's own: they are shown to who asks for them. */
 		bool shown = filter ? glob_match(filter + others, names.v[i]) != others : names.v[i][0] != '_';

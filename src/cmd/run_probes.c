@@ -34,7 +34,7 @@ static const char *cut_modifiers(char *place)
 
 	while (colon > place && isalpha((unsigned char)colon[-1]))
 		colon--;
-	if (*end || colon == end || colon - place < 2 || colon[-1] != ':' || colon[-2] == ':')
+	if (place[0] == '%' || *end || colon == end || colon - place < 2 || colon[-1] != ':' || colon[-2] == ':')
 		return "";
 	colon[-1] = '\0';
 	return colon;
@@ -63,7 +63,7 @@ static int set_point(struct run_probes *probes, const struct kern *kern, struct 
 	const struct probe_naming naming = { .taken = &taken, .force = true };
 	struct probe_definitions definitions = { 0 };
 	struct str list = STR_INIT;
-	char *group = probe_group_of(probe_file_path(file));
+	char *group = point->provider ? xasprintf("probe_%s", point->provider) : probe_group_of(probe_file_path(file));
 	int rc = probe_events_read(&kern->host, PROBE_PROGRAM, &list, err);
 
 	free(point->group);
@@ -96,7 +96,8 @@ static bool has_tracefs(const struct kern *kern)
 
 static bool is_simple(const struct probe_point *point)
 {
-	return point->function && !point->source && !point->has_line && !point->event && !point->n_arguments;
+	return point->function && !point->provider && !point->source && !point->has_line && !point->event &&
+	       !point->n_arguments;
 }
 
 /* Sets one probe; words: "probe:FILE:PLACE[:MODIFIERS] [ARGUMENT...]". */

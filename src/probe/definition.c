@@ -86,6 +86,15 @@ static bool is_taken(const char *group, const char *event, const struct probe_na
 	return false;
 }
 
+char *probe_usdt_group(const char *provider)
+{
+	struct str group = STR_INIT;
+
+	str_add(&group, "sdt_");
+	add_identifier(&group, provider, strlen(provider));
+	return str_detach(&group);
+}
+
 char *probe_event_name(const struct probe_point *point, const char *group, const char *function,
 		       const struct probe_naming *naming, const struct probe_definitions *made, struct str *err)
 {
@@ -115,6 +124,8 @@ void probe_point_text(const struct probe_point *point, struct str *out)
 {
 	if (point->has_address)
 		str_addf(out, "%#llx", (unsigned long long)point->address);
+	if (point->provider)
+		str_addf(out, "%%sdt_%s:", point->provider);
 	if (point->function)
 		str_add_printable(out, point->function, strlen(point->function));
 	if (point->source) {
@@ -135,7 +146,7 @@ int probe_define_kernel(const struct probe_point *point, const struct probe_nami
 	struct str text = STR_INIT, place = STR_INIT;
 	char *event;
 
-	if (point->source || point->has_line)
+	if (point->provider || point->source || point->has_line)
 		return fail(err, -ENOTSUP, "lines of the kernel's source are not known here: "
 			    "a probe of the kernel is FUNCTION[+OFFSET|%%return]");
 	for (size_t i = 0; i < point->n_arguments; i++)

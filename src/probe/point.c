@@ -5,6 +5,7 @@
  *	[[GROUP:]EVENT=] FUNCTION [@SOURCE] [+OFFSET | %return | :LINE]  ARGUMENT...
  *	                 SOURCE:LINE
  *	                 0xADDRESS
+ *	                 %[sdt_]PROVIDER:NAME, or sdt_PROVIDER:NAME
  *
  * Names of C++ have colons of their own: a line is what follows the last colon, if that is a number and the colon is
  * not one of two. What comes before such a line is a source file where it has a dot or a slash, and else a function.
@@ -19,6 +20,7 @@ void probe_point_release(struct probe_point *point)
 {
 	free(point->group);
 	free(point->event);
+	free(point->provider);
 	free(point->function);
 	free(point->source);
 	for (size_t i = 0; i < point->n_arguments; i++)
@@ -89,11 +91,27 @@ static int take_tail(struct probe_point *point, char *tail, struct str *err)
 	return 0;
 }
 
+/* "%sdt_PROVIDER:NAME", "%PROVIDER:NAME" or "sdt_PROVIDER:NAME", which probes of programs are called; false: none. */
+static bool take_usdt(struct probe_point *point, char *text)
+{
+	bool marked = text[0] == '%', named = !strncmp(text + marked, "sdt_", strlen("sdt_"));
+	char *provider = text + marked + (named ? strlen("sdt_") : 0), *colon = strchr(provider, ':');
+
+	if ((!marked && !named) || !colon || colon == provider || !colon[1] || (!marked && find_line(text)))
+		return false;
+	*colon = '\0';
+	point->provider = xstrdup(provider);
+	point->function = xstrdup(colon + 1);
+	return true;
+}
+
 static int take_place(struct probe_point *point, char *text, struct str *err)
 {
 	char *line = find_line(text), *tail, *at;
 	int rc = 0;
 
+	if (take_usdt(point, text))
+		return 0;
 	if (!strncmp(text, "0x", 2)) {
 		point->has_address = true;
 		return take_number(&point->address, text, "address", err);

@@ -27,6 +27,7 @@
 /* A place and what to read there. Texts are NULL where they were not given. */
 struct probe_point {
 	char *group, *event;
+	char *provider; /* of a probe that the program brings with it, whose name `function` then is */
 	char *function, *source;
 	bool has_address, has_line, returns;
 	uint64_t address; /* as the file counts: its symbols */
@@ -36,7 +37,8 @@ struct probe_point {
 	size_t n_arguments, cap_arguments;
 };
 /*
- * "[[GROUP:]EVENT=]PLACE [ARGUMENT...]" with PLACE: FUNCTION[@SOURCE][+OFFSET|%return|:LINE], SOURCE:LINE or 0xADDRESS.
+ * "[[GROUP:]EVENT=]PLACE [ARGUMENT...]" with PLACE: FUNCTION[@SOURCE][+OFFSET|%return|:LINE], SOURCE:LINE,
+ * 0xADDRESS or %[sdt_]PROVIDER:NAME.
  * -EINVAL with a sentence. Release it in every case.
  */
 int probe_point_parse(struct probe_point *point, const char *words, struct str *err);
@@ -109,6 +111,8 @@ struct probe_names { /* zeroed: none */
 };
 /* Adds the names of functions that have code in the file, ascending, each once. */
 void probe_file_functions(struct probe_file *file, struct probe_names *names);
+/* Adds the probes that the file brings with it: "%sdt_PROVIDER:NAME", each once. */
+void probe_file_usdt(struct probe_file *file, struct probe_names *names);
 void probe_names_release(struct probe_names *names);
 
 /* ---- sites.c: where a point is ---- */

@@ -103,6 +103,11 @@ const char *probe_file_path(const struct probe_file *file)
 	return file->path;
 }
 
+struct elf_file *probe_file_elf(struct probe_file *file)
+{
+	return &file->elf;
+}
+
 uint16_t probe_file_machine(const struct probe_file *file)
 {
 	return file->elf.machine;

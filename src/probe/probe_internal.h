@@ -6,12 +6,14 @@
  *   probe_file.c   the ELF file, its symbols, its DWARF, walks over it, tables of lines
  *   sites.c      point -> places; offset -> function and line
  *   arguments.c   a variable at a place -> where it is, as the kernel is told
+ *   usdt.c        probes that a program brings with it
  *   definition.c  names and text; tracefs's list
  *   probe_listing.c     lines and variables that can be probed
  */
 #ifndef PSTAT_PROBE_INTERNAL_H
 #define PSTAT_PROBE_INTERNAL_H
 
+#include "elf/elf.h"
 #include "probe/probe.h"
 
 #include <dwarf.h>
@@ -88,6 +90,7 @@ bool probe_file_address(struct probe_file *file, uint64_t offset, uint64_t *addr
 bool probe_file_is_code(const struct probe_file *file, uint64_t address); /* in a part that is mapped as code */
 /* The function of the symbol table at an address, and its bounds; NULL: none is known. Lives as long as the file. */
 const char *probe_file_symbol(struct probe_file *file, uint64_t address, uint64_t *start, uint64_t *end);
+struct elf_file *probe_file_elf(struct probe_file *file);
 uint16_t probe_file_machine(const struct probe_file *file); /* EM_* */
 /* Whether an instruction begins at an address of a function that begins at start; negative: that can't be told. */
 int probe_file_is_instruction(struct probe_file *file, uint64_t start, uint64_t address, struct str *why);
@@ -136,8 +139,29 @@ typedef void probe_variable_fn(void *context, const char *name, const char *type
 void probe_variables_each(struct probe_file *file, const struct probe_site *place, bool externs,
 			  probe_variable_fn *take, void *context);
 
+/* ---- usdt.c ---- */
+
+/* A probe that the program's author has put there. Texts are the file's. */
+struct probe_usdt {
+	uint64_t address, semaphore; /* as the file's symbols count; semaphore 0: it has none */
+	const char *provider, *name, *arguments;
+};
+struct probe_usdt_notes { /* private */
+	struct dwarf_cursor at;
+	uint64_t base;
+	uint8_t address_bytes;
+};
+void probe_usdt_begin(struct probe_file *file, struct probe_usdt_notes *notes);
+/* The next one; false: no more. Notes that are cut or of other kinds are passed over. */
+bool probe_usdt_next(struct probe_usdt_notes *notes, struct probe_usdt *usdt);
+bool probe_usdt_is(const struct probe_usdt *usdt, const struct probe_point *point);
+/* Adds its arguments as the kernel fetches them: " arg1=%di:s32"; how many it cannot fetch. machine: EM_*. */
+size_t probe_usdt_arguments(uint16_t machine, const char *arguments, struct str *out);
+
 /* ---- definition.c ---- */
 
+/* "sdt_PROVIDER"; heap text. */
+char *probe_usdt_group(const char *provider);
 /* The event's name of a point, in a function of that name (NULL: not known); heap text; NULL with a sentence. */
 char *probe_event_name(const struct probe_point *point, const char *group, const char *function,
 		       const struct probe_naming *naming, const struct probe_definitions *made, struct str *err);

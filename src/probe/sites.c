@@ -405,6 +405,30 @@ static int add_symbol(struct probe_file *file, const struct probe_point *point, 
 	return 0;
 }
 
+/* Places of a probe that the program brings with it. */
+static int add_usdt(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+		    struct str *err)
+{
+	struct probe_usdt_notes notes;
+	struct probe_usdt usdt;
+	bool any = false;
+
+	for (probe_usdt_begin(file, &notes); probe_usdt_next(&notes, &usdt); any = true) {
+		struct probe_site place;
+
+		if (!probe_usdt_is(&usdt, point) || !probe_file_is_code(file, usdt.address))
+			continue;
+		if (!probe_site_at(file, usdt.address, &place))
+			place = (struct probe_site){ .address = usdt.address, .start = usdt.address };
+		place.at_entry = false;
+		add_place(places, &place);
+	}
+	if (places->n)
+		return 0;
+	return fail(err, -ENOENT, any ? "%s has no probe %s:%s of its own" : "%s has no probes of its own",
+		    probe_file_path(file), point->provider, point->function);
+}
+
 int probe_sites_find(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
 		      struct note_list *notes, struct str *err)
 {
@@ -414,7 +438,9 @@ int probe_sites_find(struct probe_file *file, const struct probe_point *point, s
 	Dwarf_Die unit;
 	int rc = 0;
 
-	if (point->has_address) {
+	if (point->provider) {
+		rc = add_usdt(file, point, places, err);
+	} else if (point->has_address) {
 		rc = add_address(file, point, places, err);
 	} else if (!dw && (point->has_line || point->source)) {
 		rc = fail(err, -ENODATA, "%s: %s: lines and source files are not known", probe_file_path(file), why.s);
@@ -440,10 +466,38 @@ int probe_sites_find(struct probe_file *file, const struct probe_point *point, s
 
 /* ---- definitions ---- */
 
-static int define_place(struct probe_file *file, const struct probe_point *point, struct probe_site *place,
-			const char *group, const char *event, struct probe_definition *definition, struct str *err)
+/*
+ * Adds what the note at the place says: its semaphore to `where`, and its arguments where the user has given none.
+ */
+static void add_note(struct probe_file *file, const struct probe_point *point, const struct probe_site *place,
+		     struct str *where, struct str *words, struct note_list *said)
 {
-	struct str text = STR_INIT, words = STR_INIT;
+	struct probe_usdt_notes notes;
+	struct probe_usdt usdt;
+	uint64_t offset;
+	bool found = false;
+	size_t n;
+
+	if (!point->provider)
+		return;
+	probe_usdt_begin(file, &notes);
+	while (!found && probe_usdt_next(&notes, &usdt))
+		found = probe_usdt_is(&usdt, point) && usdt.address == place->address;
+	if (!found)
+		return;
+	if (usdt.semaphore && probe_file_offset(file, usdt.semaphore, &offset))
+		str_addf(where, "(%#llx)", (unsigned long long)offset);
+	n = point->n_arguments ? 0 : probe_usdt_arguments(probe_file_machine(file), usdt.arguments, words);
+	if (n)
+		note_add(said, false, NULL, "%s:%s: %zu of its arguments are left out: the kernel cannot fetch '%s'",
+			 point->provider, point->function, n, usdt.arguments);
+}
+
+static int define_place(struct probe_file *file, const struct probe_point *point, struct probe_site *place,
+			const char *group, const char *event, struct probe_definition *definition,
+			struct note_list *notes, struct str *err)
+{
+	struct str text = STR_INIT, words = STR_INIT, where = STR_INIT;
 	uint64_t offset = 0;
 	int rc = 0;
 
@@ -453,8 +507,10 @@ static int define_place(struct probe_file *file, const struct probe_point *point
 		rc = probe_argument_add(file, place, point, point->arguments[i], &words, err);
 	if (!rc && !probe_file_offset(file, place->address, &offset))
 		rc = fail(err, -ENOEXEC, "%#llx is not in the file", (unsigned long long)place->address);
-	str_addf(&text, "%c:%s/%s %s:%#llx%s", point->returns ? 'r' : 'p', group, event, probe_file_path(file),
-		 (unsigned long long)offset, words.s);
+	add_note(file, point, place, &where, &words, notes);
+	str_addf(&text, "%c:%s/%s %s:%#llx%s%s", point->returns ? 'r' : 'p', group, event, probe_file_path(file),
+		 (unsigned long long)offset, where.s, words.s);
+	str_release(&where);
 	str_reset(&words);
 	probe_point_text(point, &words);
 	*definition = (struct probe_definition){
@@ -467,7 +523,9 @@ static int define_place(struct probe_file *file, const struct probe_point *point
 int probe_define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
 		 struct probe_definitions *definitions, struct note_list *notes, struct str *err)
 {
-	char *group = point->group ? xstrdup(point->group) : probe_group_of(probe_file_path(file)), *event = NULL;
+	char *group = point->group    ? xstrdup(point->group) :
+		      point->provider ? probe_usdt_group(point->provider) :
+					probe_group_of(probe_file_path(file)), *event = NULL;
 	struct probe_sites places = { 0 };
 	struct probe_definitions made = { 0 };
 	int rc = probe_sites_find(file, point, &places, notes, err);
@@ -481,7 +539,7 @@ int probe_define(struct probe_file *file, const struct probe_point *point, const
 	}
 	for (size_t i = 0; i < places.n && !rc; i++) {
 		VEC_GROW(made.v, made.n, made.cap);
-		rc = define_place(file, point, &places.v[i], group, event, &made.v[made.n++], err);
+		rc = define_place(file, point, &places.v[i], group, event, &made.v[made.n++], notes, err);
 	}
 	for (size_t i = 0; i < made.n && !rc; i++) {
 		VEC_GROW(definitions->v, definitions->n, definitions->cap);

@@ -116,6 +116,46 @@ test_counts()
 	done
 }
 
+# A probe of the program's own, as sys/sdt.h makes them, with a semaphore: the program says how often it was up.
+test_usdt()
+{
+	need_probes
+	build
+	cat >ticks.c <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+volatile unsigned short up __attribute__((section(".probes"), used));
+int main(int argc, char **argv)
+{
+	int n = atoi(argv[argc - 1]), seen = 0;
+	for (int i = 0; i < n; i++) {
+		__asm__ volatile("990:\tnop\n"
+				 "\t.pushsection .note.stapsdt,\"\",%%note\n\t.balign 4\n"
+				 "\t.4byte 992f-991f, 994f-993f, 3\n"
+				 "991:\t.asciz \"stapsdt\"\n992:\t.balign 4\n"
+				 "993:\t.8byte 990b, 0, up\n"
+				 "\t.asciz \"app\"\n\t.asciz \"tick\"\n\t.asciz \"-4@%0 -4@%1\"\n994:\t.balign 4\n"
+				 "\t.popsection" : : "r"(i * 3 - 4), "r"(n));
+		seen += up;
+	}
+	printf("%d\n", seen);
+}
+C
+	"${CC:-cc}" -O2 -no-pie -o ticks ticks.c 2>cc_err || skip "needs an assembler for notes" "$(<cc_err)"
+	same "it is listed" "%sdt_app:tick" "$("$PSTAT" probe -x ./ticks -F '%*')"
+	fails_with 125 "ticks has no probe app:tock of its own\$" "$PSTAT" probe -x ./ticks -D %app:tock
+	fails_with 125 "plain has no probes of its own\$" "$PSTAT" probe -x ./plain -D %app:tick
+	same "no probe: the semaphore is down" 0 "$(./ticks 5)"
+	run "$PSTAT" probe -q -x ./ticks "$group:tick=%sdt_app:tick"
+	same "it is set" "0 " "$status $err"
+	run "$PSTAT" record -q -o ticks.data -e "$group:tick" ./ticks 5
+	same "a probe: the semaphore is up" 5 "$out"
+	same "its arguments" "-4 5, -1 5, 2 5, 5 5, 8 5, " \
+		"$("$PSTAT" script -i ticks.data -F event,trace | sed -n 's/.* arg1=\(.*\) arg2=\(.*\)/\1 \2,/p' | tr '\n' ' ')"
+	run "$PSTAT" stat -x, -o counts -e probe:./ticks:%app:tick ./ticks 7
+	has "in one step" "^7,,probe_app:tick," "$(<counts)"
+}
+
 # left PID: the probes that the pstat of this pid has in the kernel.
 left() { grep -o "pstat_$1_[^ ]*" /sys/kernel/tracing/uprobe_events; }
 

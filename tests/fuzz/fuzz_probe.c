@@ -49,12 +49,13 @@ static void ask_file(struct probe_file *file)
 {
 	static const char *const points[] = {
 		"outer $vars", "inner $params", "outer at->next->name:string at->pair.b[1]",
-		"outer:3 $vars", "inner%return $retval", "a.c:9", "0x1000", "outer+1",
+		"outer:3 $vars", "inner%return $retval", "a.c:9", "0x1000", "outer+1", "%app:tick",
 	};
 	struct probe_names names = { 0 };
 	struct str out = STR_INIT;
 
 	probe_file_functions(file, &names);
+	probe_file_usdt(file, &names);
 	for (size_t i = 0; i < ARRAY_SIZE(points); i++)
 		ask_point(file, points[i]);
 	ask_lines(file, "outer");

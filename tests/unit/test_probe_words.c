@@ -6,8 +6,9 @@
 #include "fake_machine.h"
 
 #include "kern/kern.h"
-#include "probe/probe.h"
+#include "probe/probe_internal.h"
 
+#include <elf.h>
 #include <errno.h>
 
 #include <cmocka.h>
@@ -38,7 +39,8 @@ static const char *point_of(const char *words)
 		assert_true(err.len);
 		str_add(&text, "wrong");
 	} else {
-		str_addf(&text, "%s %s %s %s", point.group ? point.group : "-", point.event ? point.event : "-",
+		str_addf(&text, "%s %s %s%s%s %s", point.group ? point.group : "-", point.event ? point.event : "-",
+			 point.provider ? point.provider : "", point.provider ? "/" : "",
 			 point.function ? point.function : "-", point.source ? point.source : "-");
 		if (point.offset)
 			str_addf(&text, " +%llu", (unsigned long long)point.offset);
@@ -70,6 +72,11 @@ static void words_become_points(void **state)
 		{ "a.c:12", "- - - a.c :12" },
 		{ "/src/a:12", "- - - /src/a :12" },
 		{ "0x1230", "- - - - 0x1230" },
+		{ "%sdt_app:tick", "- - app/tick -" },
+		{ "%app:tick", "- - app/tick -" },
+		{ "sdt_app:tick", "- - app/tick -" },
+		{ "e=%app:tick arg1", "- e app/tick - | arg1" },
+		{ "sdt_app:3", "- - sdt_app - :3" },
 		{ "ev=parse", "- ev parse -" },
 		{ "grp:ev=parse+1", "grp ev parse - +1" },
 		{ "ns::Box::sum", "- - ns::Box::sum -" },
@@ -79,28 +86,7 @@ static void words_become_points(void **state)
 		{ "e=ns::operator==", "- e ns::operator== -" },
 		{ "  parse   text:string  at->x ", "- - parse - | text:string | at->x" },
 		{ "parse a=%ax +0(%sp):u64 $vars", "- - parse - | a=%ax | +0(%sp):u64 | $vars" },
-		{ "", "wrong" },
-		{ "   ", "wrong" },
-		{ "=parse", "wrong" },
-		{ "ev=", "wrong" },
-		{ "9e=parse", "wrong" },
-		{ "e-v=parse", "wrong" },
-		{ "g:=parse", "wrong" },
-		{ ":e=parse", "wrong" },
-		{ "a:b:c=parse", "wrong" },
-		{ "parse%ret", "wrong" },
-		{ "parse%", "wrong" },
-		{ "parse+1x", "wrong" },
-		{ "parse+99999999999999999999", "wrong" },
-		{ "parse:99999999999999999999", "wrong" },
-		{ "parse+1:3", "wrong" },
-		{ "parse%return:3", "wrong" },
-		{ "0x", "wrong" },
-		{ "0xfunction", "wrong" },
-		{ "@a.c", "wrong" },
-		{ "parse@", "wrong" },
 		{ ":7", "- - :7 -" },
-		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=parse", "wrong" },
 	};
 
 	(void)state;
@@ -108,6 +94,43 @@ static void words_become_points(void **state)
 		if (strcmp(point_of(rows[i].words), rows[i].point) != 0)
 			print_error("'%s'\n", rows[i].words);
 		assert_string_equal(point_of(rows[i].words), rows[i].point);
+	}
+}
+
+static void wrong_words(void **state)
+{
+	static const char *const rows[] = {
+		"%",
+		"%:tick",
+		"%app:",
+		"",
+		"   ",
+		"=parse",
+		"ev=",
+		"9e=parse",
+		"e-v=parse",
+		"g:=parse",
+		":e=parse",
+		"a:b:c=parse",
+		"parse%ret",
+		"parse%",
+		"parse+1x",
+		"parse+99999999999999999999",
+		"parse:99999999999999999999",
+		"parse+1:3",
+		"parse%return:3",
+		"0x",
+		"0xfunction",
+		"@a.c",
+		"parse@",
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=parse",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (strcmp(point_of(rows[i]), "wrong") != 0)
+			print_error("'%s'\n", rows[i]);
+		assert_string_equal(point_of(rows[i]), "wrong");
 	}
 }
 
@@ -241,6 +264,46 @@ static void lines_of_the_list(void **state)
 	probe_entries_release(&entries);
 }
 
+/* ---- arguments of probes that programs bring with them ---- */
+
+static void arguments_of_notes(void **state)
+{
+	static const struct {
+		uint16_t machine;
+		const char *arguments, *fetched;
+		size_t n_left_out;
+	} rows[] = {
+		{ EM_X86_64, "", "", 0 },
+		{ EM_X86_64, "8@%rdi", " arg1=%di:u64", 0 },
+		{ EM_X86_64, "-4@%edi 1@%dil", " arg1=%di:s32 arg2=%di:u8", 0 },
+		{ EM_X86_64, "4@%eax 2@%ax 1@%al 8@%rsp", " arg1=%ax:u32 arg2=%ax:u16 arg3=%ax:u8 arg4=%sp:u64", 0 },
+		{ EM_X86_64, "8@%r8 4@%r15d -2@%r9w 1@%r10b", " arg1=%r8:u64 arg2=%r15:u32 arg3=%r9:s16 arg4=%r10:u8",
+		  0 },
+		{ EM_X86_64, "8@-80(%rbx) 4@16(%rsp) 4@(%rax)",
+		  " arg1=-80(%bx):u64 arg2=+16(%sp):u32 arg3=+0(%ax):u32", 0 },
+		{ EM_X86_64, "-4@$-5 4@$0x10", " arg1=\\-5:s32 arg2=\\16:u32", 0 },
+		{ EM_X86_64, "8@counter(%rip) 8@%rdi", " arg2=%di:u64", 1 },
+		{ EM_X86_64, "8@8(%rax,%rbx,4) 8@%rdi", " arg2=%di:u64", 1 },
+		{ EM_X86_64, "8f@%xmm0 1@%ah 8@%r16 8@%r7 3@%eax @%eax 8@ 8 $", "", 9 },
+		{ EM_X86_64, "8@%rdi  8@%rsi", " arg1=%di:u64 arg2=%si:u64", 0 },
+		{ EM_X86_64, "8@-80(%rbx 8@-80( 8@( 8@) 8@$ 8@% 8@-80(%)", "", 7 },
+		{ EM_AARCH64, "8@x0 -4@w30 8@sp", " arg1=%x0:u64 arg2=%x30:s32 arg3=%sp:u64", 0 },
+		{ EM_AARCH64, "8@[x1] -4@[sp, 16] 8@[x2, -8]", " arg1=+0(%x1):u64 arg2=+16(%sp):s32 arg3=-8(%x2):u64",
+		  0 },
+		{ EM_AARCH64, "4@5 8@x31 8@[x1", " arg1=\\5:u32", 2 },
+		{ EM_386, "4@%eax", "", 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct str out = STR_INIT;
+
+		assert_int_equal(probe_usdt_arguments(rows[i].machine, rows[i].arguments, &out), rows[i].n_left_out);
+		assert_string_equal(out.s, rows[i].fetched);
+		str_release(&out);
+	}
+}
+
 /* ---- tracefs ---- */
 
 static void the_files_of_tracefs(void **state)
@@ -278,9 +341,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(words_become_points, tear_down),
+		cmocka_unit_test_teardown(wrong_words, tear_down),
 		cmocka_unit_test_teardown(ranges_of_lines, tear_down),
 		cmocka_unit_test_teardown(names_of_events, tear_down),
 		cmocka_unit_test_teardown(lines_of_the_list, tear_down),
+		cmocka_unit_test_teardown(arguments_of_notes, tear_down),
 		cmocka_unit_test_teardown(the_files_of_tracefs, tear_down),
 	};
 
