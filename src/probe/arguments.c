@@ -157,6 +157,18 @@ static int computed(struct str *err)
 	return fail(err, -ENOTSUP, "it has to be computed, which the kernel does not do");
 }
 
+/* The same by the number that the address has in .debug_addr. */
+static int take_indexed(struct argument *argument, const Dwarf_Op *op, struct str *err)
+{
+	Dwarf_Attribute indexed;
+	Dwarf_Addr address;
+
+	if (argument->dw->dwarf_getlocation_attr(&argument->location, op, &indexed) ||
+	    argument->dw->dwarf_formaddr(&indexed, &address))
+		return computed(err);
+	return take_global(argument, address, err);
+}
+
 /* Takes what a register had when the function was called: where the function begins it still has that. */
 static int entry_value(struct argument *argument, const Dwarf_Op *op, struct str *err)
 {
@@ -199,6 +211,9 @@ static int first_operation(struct argument *argument, const Dwarf_Op *op, unsign
 		return frame_address(argument, depth, err);
 	case DW_OP_addr:
 		return take_global(argument, op->number, err);
+	case DW_OP_addrx:
+	case DW_OP_GNU_addr_index:
+		return take_indexed(argument, op, err);
 	case DW_OP_const1u:
 	case DW_OP_const1s:
 	case DW_OP_const2u:
