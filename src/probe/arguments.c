@@ -62,7 +62,7 @@ static void follow(struct value *value)
 }
 
 /* A variable that is asked for at a site, and what is known of it so far. */
-struct argument {
+struct probe_argument {
 	struct probe_file *file;
 	const struct probe_dw *dw;
 	const struct probe_site *place;
@@ -94,10 +94,10 @@ static bool add_register(uint16_t machine, uint64_t number, struct str *out)
 	return true;
 }
 
-static int evaluate(struct argument *argument, const Dwarf_Op *ops, size_t n, unsigned depth, struct str *err);
+static int evaluate(struct probe_argument *argument, const Dwarf_Op *ops, size_t n, unsigned depth, struct str *err);
 
 /* The frame's base, which offsets of variables are counted from. */
-static int frame_base(struct argument *argument, unsigned depth, struct str *err)
+static int frame_base(struct probe_argument *argument, unsigned depth, struct str *err)
 {
 	Dwarf_Die real = argument->place->real;
 	Dwarf_Attribute attribute;
@@ -116,7 +116,7 @@ static int frame_base(struct argument *argument, unsigned depth, struct str *err
 	return rc;
 }
 
-static int frame_address(struct argument *argument, unsigned depth, struct str *err)
+static int frame_address(struct probe_argument *argument, unsigned depth, struct str *err)
 {
 	void *frame = NULL;
 	Dwarf_Op *ops;
@@ -130,7 +130,7 @@ static int frame_address(struct argument *argument, unsigned depth, struct str *
 	return rc;
 }
 
-static int take_register(struct argument *argument, uint64_t number, bool memory, int64_t offset, struct str *err)
+static int take_register(struct probe_argument *argument, uint64_t number, bool memory, int64_t offset, struct str *err)
 {
 	argument->value.kind = memory ? IN_MEMORY : IN_REGISTER;
 	argument->value.offset = offset;
@@ -141,7 +141,7 @@ static int take_register(struct argument *argument, uint64_t number, bool memory
 }
 
 /* Global variables: the kernel counts from where the file would be if all of it lay as its code does. */
-static int take_global(struct argument *argument, uint64_t address, struct str *err)
+static int take_global(struct probe_argument *argument, uint64_t address, struct str *err)
 {
 	uint64_t offset, at = argument->place->address;
 
@@ -158,7 +158,7 @@ static int computed(struct str *err)
 }
 
 /* The same by the number that the address has in .debug_addr. */
-static int take_indexed(struct argument *argument, const Dwarf_Op *op, struct str *err)
+static int take_indexed(struct probe_argument *argument, const Dwarf_Op *op, struct str *err)
 {
 	Dwarf_Attribute indexed;
 	Dwarf_Addr address;
@@ -170,7 +170,7 @@ static int take_indexed(struct argument *argument, const Dwarf_Op *op, struct st
 }
 
 /* Takes what a register had when the function was called: where the function begins it still has that. */
-static int entry_value(struct argument *argument, const Dwarf_Op *op, struct str *err)
+static int entry_value(struct probe_argument *argument, const Dwarf_Op *op, struct str *err)
 {
 	Dwarf_Attribute inner;
 	Dwarf_Op *ops;
@@ -185,7 +185,7 @@ static int entry_value(struct argument *argument, const Dwarf_Op *op, struct str
 }
 
 /* The operation that an expression begins with. */
-static int first_operation(struct argument *argument, const Dwarf_Op *op, unsigned depth, struct str *err)
+static int first_operation(struct probe_argument *argument, const Dwarf_Op *op, unsigned depth, struct str *err)
 {
 	int rc;
 
@@ -234,7 +234,7 @@ static int first_operation(struct argument *argument, const Dwarf_Op *op, unsign
 	}
 }
 
-static int next_operation(struct argument *argument, const Dwarf_Op *op, bool last, struct str *err)
+static int next_operation(struct probe_argument *argument, const Dwarf_Op *op, bool last, struct str *err)
 {
 	struct value *value = &argument->value;
 
@@ -264,7 +264,7 @@ static int next_operation(struct argument *argument, const Dwarf_Op *op, bool la
 	}
 }
 
-static int evaluate(struct argument *argument, const Dwarf_Op *ops, size_t n, unsigned depth, struct str *err)
+static int evaluate(struct probe_argument *argument, const Dwarf_Op *ops, size_t n, unsigned depth, struct str *err)
 {
 	int rc;
 
@@ -279,7 +279,7 @@ static int evaluate(struct argument *argument, const Dwarf_Op *ops, size_t n, un
 	return rc;
 }
 
-static int locate(struct argument *argument, Dwarf_Die *die, struct str *err)
+static int locate(struct probe_argument *argument, Dwarf_Die *die, struct str *err)
 {
 	const struct probe_dw *dw = argument->dw;
 	Dwarf_Attribute attribute;
@@ -421,7 +421,7 @@ static bool is_structure(int tag)
 	return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
 }
 
-static int tag_of(const struct argument *argument)
+static int tag_of(const struct probe_argument *argument)
 {
 	Dwarf_Die type = argument->type;
 
@@ -459,7 +459,7 @@ static uint64_t elements_of(struct probe_file *file, const Dwarf_Die *array)
 /* ---- members and elements ---- */
 
 /* The place of a member in its structure; false: it has to be computed. */
-static bool member_offset(const struct argument *argument, Dwarf_Die *member, uint64_t *offset)
+static bool member_offset(const struct probe_argument *argument, Dwarf_Die *member, uint64_t *offset)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Op *ops;
@@ -478,7 +478,7 @@ static bool member_offset(const struct argument *argument, Dwarf_Die *member, ui
 /*
  * Finds a member, also in structures without a name that are in this one. *offset is that of all on the way together.
  */
-static bool find_member(const struct argument *argument, const Dwarf_Die *structure, const char *name, size_t n,
+static bool find_member(const struct probe_argument *argument, const Dwarf_Die *structure, const char *name, size_t n,
 			Dwarf_Die *found, uint64_t *offset, unsigned depth)
 {
 	struct probe_walk *walk = xmalloc(sizeof(*walk));
@@ -506,7 +506,7 @@ static bool find_member(const struct argument *argument, const Dwarf_Die *struct
 }
 
 /* Bits of a member: how many, and from which on in a word of its type's size. */
-static void take_bits(struct argument *argument, Dwarf_Die *member)
+static void take_bits(struct probe_argument *argument, Dwarf_Die *member)
 {
 	uint64_t bytes = bytes_of(argument->file, &argument->type), first;
 
@@ -522,7 +522,7 @@ static void take_bits(struct argument *argument, Dwarf_Die *member)
 	}
 }
 
-static int take_member(struct argument *argument, const char *name, size_t n, bool arrow, struct str *err)
+static int take_member(struct probe_argument *argument, const char *name, size_t n, bool arrow, struct str *err)
 {
 	Dwarf_Die member;
 	uint64_t offset = 0;
@@ -548,7 +548,7 @@ static int take_member(struct argument *argument, const char *name, size_t n, bo
 	return 0;
 }
 
-static int take_element(struct argument *argument, uint64_t index, struct str *err)
+static int take_element(struct probe_argument *argument, uint64_t index, struct str *err)
 {
 	Dwarf_Die whole = argument->type;
 	int tag = tag_of(argument);
@@ -569,7 +569,8 @@ static int take_element(struct argument *argument, uint64_t index, struct str *e
 }
 
 /* "->next.name[2]"; *last: the name of the last member, where one was named. */
-static int take_path(struct argument *argument, const char *path, const char *end, struct str *last, struct str *err)
+static int take_path(struct probe_argument *argument, const char *path, const char *end, struct str *last,
+		     struct str *err)
 {
 	int rc = 0;
 
@@ -602,7 +603,7 @@ static int take_path(struct argument *argument, const char *path, const char *en
 
 /* ---- the kernel's types ---- */
 
-static int add_base_type(const struct argument *argument, Dwarf_Die *type, struct str *out, struct str *err)
+static int add_base_type(const struct probe_argument *argument, Dwarf_Die *type, struct str *out, struct str *err)
 {
 	uint64_t bytes = bytes_of(argument->file, type), encoding = 0;
 	char letter = 'u';
@@ -620,7 +621,7 @@ static int add_base_type(const struct argument *argument, Dwarf_Die *type, struc
 	return 0;
 }
 
-static int add_array_type(const struct argument *argument, struct str *out, struct str *err)
+static int add_array_type(const struct probe_argument *argument, struct str *out, struct str *err)
 {
 	Dwarf_Die array = argument->type, element;
 	uint64_t n = elements_of(argument->file, &array);
@@ -637,7 +638,7 @@ static int add_array_type(const struct argument *argument, struct str *out, stru
 }
 
 /* Adds the type that a value is read as where none was given. */
-static int add_type(const struct argument *argument, struct str *out, struct str *err)
+static int add_type(const struct probe_argument *argument, struct str *out, struct str *err)
 {
 	Dwarf_Die type = argument->type;
 	uint64_t bytes = argument->has_type ? bytes_of(argument->file, &type) : 0;
@@ -670,7 +671,7 @@ static bool is_string(const char *type)
 }
 
 /* Texts are where a pointer leads, or in an array itself. */
-static int follow_string(struct argument *argument, struct str *err)
+static int follow_string(struct probe_argument *argument, struct str *err)
 {
 	if (is_pointer(tag_of(argument)))
 		follow(&argument->value);
@@ -690,7 +691,7 @@ static const char *find_type(const char *words)
 }
 
 /* The name that an argument has without NAME=: the last member's, or the variable's with its type. */
-static void add_name(const struct argument *argument, const struct str *last, const char *type, struct str *out)
+static void add_name(const struct probe_argument *argument, const struct str *last, const char *type, struct str *out)
 {
 	if (last->len)
 		str_add(out, last->s);
@@ -700,7 +701,7 @@ static void add_name(const struct argument *argument, const struct str *last, co
 		str_addf(out, "_%s", type + 1);
 }
 
-static int add_variable(struct argument *argument, Dwarf_Die *die, const char *path, const char *type,
+static int add_variable(struct probe_argument *argument, Dwarf_Die *die, const char *path, const char *type,
 			const char *name, struct str *out, struct str *err)
 {
 	struct str last = STR_INIT, fetch = STR_INIT, full = STR_INIT;
@@ -735,7 +736,7 @@ static int add_variable(struct argument *argument, Dwarf_Die *die, const char *p
 }
 
 struct all_variables {
-	struct argument argument;
+	struct probe_argument argument;
 	bool parameters; /* no others */
 	struct str *out;
 };
@@ -743,7 +744,7 @@ struct all_variables {
 static bool take_any(void *context, Dwarf_Die *die)
 {
 	struct all_variables *all = context;
-	struct argument argument = all->argument;
+	struct probe_argument argument = all->argument;
 	struct str ignored = STR_INIT;
 
 	argument.variable = probe_die_text(argument.file, die, DW_AT_name);
@@ -772,7 +773,7 @@ static int add_raw(const struct probe_point *point, const char *name, const char
 int probe_argument_add(struct probe_file *file, struct probe_site *place, const struct probe_point *point,
 		       const char *words, struct str *out, struct str *err)
 {
-	struct argument argument = { .file = file, .dw = probe_file_dw(file), .place = place };
+	struct probe_argument argument = { .file = file, .dw = probe_file_dw(file), .place = place };
 	struct variable_search search = { .name = words };
 	struct str why = STR_INIT;
 	size_t n = strspn(words, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -885,7 +886,7 @@ static void add_type_name(struct probe_file *file, Dwarf_Die *die, struct str *o
 }
 
 struct listed_variables {
-	struct argument argument;
+	struct probe_argument argument;
 	probe_variable_fn *take;
 	void *context;
 };
@@ -893,7 +894,7 @@ struct listed_variables {
 static bool list_variable(void *context, Dwarf_Die *die)
 {
 	struct listed_variables *listed = context;
-	struct argument argument = listed->argument;
+	struct probe_argument argument = listed->argument;
 	const char *name = probe_die_text(argument.file, die, DW_AT_name);
 	struct str ignored = STR_INIT, type = STR_INIT, printable = STR_INIT;
 
