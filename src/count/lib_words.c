@@ -33,7 +33,6 @@ static const struct {
 	{ "this pstat was built without libpfm4",
 	  "the library has none of libpfm4: give the code of the event (r1a, cpu/event=0x1a/)" },
 	{ "that pstat was built with", "that the library was built with" },
-	{ "pstat does not reload", "the library does not reload" },
 };
 
 char *lib_own_words(const char *text)

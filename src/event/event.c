@@ -182,7 +182,7 @@ static void choose_cpus(struct event_list *list, size_t first)
 		n_somewhere += !list->v[i].has_no_cpu;
 	}
 	for (size_t i = list->n; n_somewhere && i-- > first;)
-		if (list->v[i].expansion == EXPANSION_CORE_TYPES && list->v[i].has_no_cpu)
+		if (list->v[i].expansion == EXPANSION_CORE_TYPES && list->v[i].terms.has_cpus && list->v[i].has_no_cpu)
 			event_list_remove(list, i);
 }
 

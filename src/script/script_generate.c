@@ -93,13 +93,13 @@ static bool is_identifier(const char *name)
 	return *name && !isdigit((unsigned char)*name);
 }
 
-struct parameter {
+struct field_parameter {
 	const char *field; /* borrowed */
 	uint32_t n_marks; /* in front of the field's name: "_in", as no parameter can have the name itself */
 	bool is_text, is_flags, is_symbol;
 };
 
-static void add_name(const struct parameter *parameter, struct str *out)
+static void add_name(const struct field_parameter *parameter, struct str *out)
 {
 	str_pad(out, '_', parameter->n_marks);
 	str_add(out, parameter->field);
@@ -108,14 +108,14 @@ static void add_name(const struct parameter *parameter, struct str *out)
 struct generator {
 	struct script *script;
 	struct str *out;
-	struct parameter *parameters; /* of the function at hand */
+	struct field_parameter *parameters; /* of the function at hand */
 	size_t n;
 };
 
 /* ---- parameters ---- */
 
 /* Marks the name until Python could have it and no other parameter has it. False: nothing makes it an identifier. */
-static bool take_name(struct parameter *parameter, struct text_index *taken, uint32_t *n_taken)
+static bool take_name(struct field_parameter *parameter, struct text_index *taken, uint32_t *n_taken)
 {
 	struct str name = STR_INIT;
 	bool takes, fits;
@@ -157,7 +157,7 @@ static bool read_parameters(struct generator *g, const struct data_event *event)
 		n_taken = texts_intern(taken, reserved[i], strlen(reserved[i])) + 1;
 	g->parameters = xcalloc(tracepoint_n_fields(tracepoints, event) + 1, sizeof(*g->parameters));
 	for (g->n = 0; fit && tracepoint_field(tracepoints, event, g->n, &field); g->n++) {
-		g->parameters[g->n] = (struct parameter){
+		g->parameters[g->n] = (struct field_parameter){
 			.field = field.name, .is_text = field.is_string || field.is_array,
 		};
 		fit = take_name(&g->parameters[g->n], taken, &n_taken);
@@ -169,7 +169,7 @@ static bool read_parameters(struct generator *g, const struct data_event *event)
 
 /* ---- functions ---- */
 
-static void add_value(const struct parameter *parameter, struct str *out)
+static void add_value(const struct field_parameter *parameter, struct str *out)
 {
 	bool named = parameter->is_flags || parameter->is_symbol;
 
@@ -187,7 +187,7 @@ static void add_print(const struct generator *g)
 
 	str_add(out, "    print(\"");
 	for (size_t i = 0; i < g->n; i++) {
-		const struct parameter *a = &g->parameters[i];
+		const struct field_parameter *a = &g->parameters[i];
 
 		str_addf(out, "%s%s=%s", i ? ", " : "", a->field,
 			 a->is_text || a->is_flags || a->is_symbol ? "%s" : "%d");

@@ -271,7 +271,10 @@ static bool location_of(const struct dwarf_scan *scan, unsigned attribute, struc
 {
 	*location = (struct dwarf_value){ .attribute = attribute, .takes_block = true };
 	dwarf_scan_values(scan, location, 1);
-	*block = (struct dwarf_cursor){ location->block, location->block + location->number, scan->at.swapped, false };
+	*block = (struct dwarf_cursor){ .swapped = scan->at.swapped };
+	if (location->block)
+		*block = (struct dwarf_cursor){ location->block, location->block + location->number,
+						scan->at.swapped, false };
 	return location->known;
 }
 

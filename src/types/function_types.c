@@ -111,7 +111,7 @@ static void set_place(struct type_place *place, struct data_found found, enum ty
 static bool find_global(const struct pass *pass, int64_t address, struct data_found *found)
 {
 	const struct function_code *code = pass->code;
-	uint64_t offset, vaddr = (uint64_t)address - code->shown + code->vaddr;
+	uint64_t offset = 0, vaddr = (uint64_t)address - code->shown + code->vaddr;
 	const char *name;
 
 	if (dwarf_variables_global(pass->variables, pass->vaddr, vaddr, found))

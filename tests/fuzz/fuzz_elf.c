@@ -2,7 +2,7 @@
 /*
  * fuzz_elf: any bytes as an ELF file, through all that reads symbols from one: sections, segments, .symtab and
  * .dynsym, PLT names, the packed .gnu_debugdata, the bounds of functions, the debug link; and as a file on disk
- * through the DWARF reader. The claim: no crash, no sanitizer report, no endless loop; memory bounded. Symbols
+ * through the DWARF reader, with the variables at addresses and their types. The claim: no crash, no sanitizer report, no endless loop; memory bounded. Symbols
  * and bounds that come out have an end behind their start, in order.
  */
 #include "sym/sym_internal.h"
@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LOOKUPS = 64, INLINES_MAX = 16 };
+enum { LOOKUPS = 64, INLINES_MAX = 16, REGISTERS = 17, TARGETS = 8 };
 
 static void check_table(struct symbol_table *table)
 {
@@ -72,6 +72,42 @@ static void read_elf(void *bytes, size_t n)
 	str_release(&err);
 }
 
+/* Goes through members at an offset, and from pointers to what they point to, as far as a damaged file may lead. */
+static void read_type(const struct data_found *found)
+{
+	const struct data_type *type = found->type;
+	const struct data_member *members;
+	struct str path = STR_INIT;
+
+	for (int i = 0; type && i < TARGETS; i++) {
+		data_type_path(type, (uint64_t)found->offset, &path);
+		if (data_type_members(type, &members) && !members[0].type)
+			abort();
+		type = type->kind == DATA_RECORD ? members[0].type : data_type_target(type);
+	}
+	str_release(&path);
+}
+
+static void read_variables(struct dwarf_file *file, uint64_t vaddr)
+{
+	struct dwarf_variables *variables = dwarf_variables_of(file, vaddr);
+	const struct data_frame frame = { .known = true, .reg = 7, .offset = 16 };
+	const struct data_type *type = dwarf_returned(file, vaddr);
+	struct data_found found = { .type = type };
+
+	if (type)
+		read_type(&found);
+	for (uint8_t reg = 0; variables && reg < REGISTERS; reg++) {
+		if (dwarf_variables_value(variables, vaddr, reg, &found))
+			read_type(&found);
+		if (dwarf_variables_memory(variables, vaddr, &frame, reg, -(int64_t)reg * 8, &found))
+			read_type(&found);
+	}
+	if (variables && dwarf_variables_global(variables, vaddr, vaddr * 0x10, &found))
+		read_type(&found);
+	dwarf_variables_free(variables);
+}
+
 static void read_dwarf(int fd)
 {
 	struct dwarf_inline inlines[INLINES_MAX];
@@ -87,6 +123,7 @@ static void read_dwarf(int fd)
 
 		dwarf_file_inlines(file, vaddr, true, inlines, INLINES_MAX);
 		dwarf_file_line(file, vaddr, &line);
+		read_variables(file, vaddr);
 	}
 	dwarf_file_close(file);
 	str_release(&err);

@@ -216,7 +216,7 @@ static const struct {
 	{ "probe:./p", 9, "a function is missing: probe:FILE:FUNCTION" },
 	{ "probe:./p:", 9, "a function is missing: probe:FILE:FUNCTION" },
 	{ "probe:./p,cs", 9, "a function is missing: probe:FILE:FUNCTION" },
-	{ "probe:./p:f:6", 11, "a line of source is an event after pstat probe --add" },
+	{ "probe:./p:f:6", 11, "a line of source is no event here: its probe has to be set in tracefs first" },
 	{ "mem:", 4, "an address is missing at the end" },
 	{ "mem:/4", 4, "an address is missing before '/'" },
 	{ "skl::", 5, "an event is missing after '::'" },
