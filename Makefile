@@ -423,7 +423,8 @@ BEFORE_CMOCKA := -include stdarg.h -include stddef.h -include setjmp.h -include 
 # Unit tests are built more than they are run: not optimised they compile in a third of the time. What they test is
 # optimised all the same. Not so those whose own frames are unwound, or that simulate.
 OPTIMISED_TESTS := test_unwind test_unwind_parts test_unwind_steps test_coverage test_compare_chance test_estimate test_significance
-unit_flags = $(if $(filter $(OPTIMISED_TESTS),$1),,-O0 -U_FORTIFY_SOURCE)
+# This one asks about its own variables, whatever the level of CFLAGS' debug information.
+unit_flags = $(if $(filter $(OPTIMISED_TESTS),$1),,-O0 -U_FORTIFY_SOURCE) $(if $(filter test_types,$1),-g2)
 $(BUILD)/tests/%.o: tests/%.c $(BUILD)/flags | $(BUILD)/libs
 	@mkdir -p $(@D)
 	@echo "  CC      $<"

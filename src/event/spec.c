@@ -297,7 +297,8 @@ static int parse_probe(struct spec_parser *ps, struct spec_event *event)
 		add_term(event, "retprobe", NULL, pos + n - strlen(returns));
 	}
 	if (peek(ps) == ':' && isdigit((unsigned char)ps->text[ps->at + 1]))
-		return spec_fail(ps->error, -EINVAL, ps->at, "a line of source is no event here: its probe has to be set in tracefs first");
+		return spec_fail(ps->error, -EINVAL, ps->at,
+				 "a line of source is no event here: its probe has to be set in tracefs first");
 	parse_event_modifiers(ps, event);
 	return 0;
 }

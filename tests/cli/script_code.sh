@@ -67,7 +67,7 @@ test_blocks()
 test_instructions()
 {
 	build -F ip,insnlen,insn >instructions
-	objdump -d --no-show-raw-insn stepped | sed -n 's/^ *\([0-9a-f]*\):\t\([a-z0-9]*\).*/\1 \2/p' | sort -u >names
+	objdump -d --no-show-raw-insn stepped | sed 's/xchg *%ax,%ax/nop/' | sed -n 's/^ *\([0-9a-f]*\):\t\([a-z0-9]*\).*/\1 \2/p' | sort -u >names
 	objdump -d --insn-width=15 stepped | sed -n 's/^ *\([0-9a-f]*\):\t\([0-9a-f ]*[0-9a-f]\).*/\1 \2/p' | sort -u >bytes
 	awk '{ n = NF - 4; line = $1; for (i = 5; i <= NF; i++) line = line " " $i; print line; if (n != $3) print "ilen", $3, "of", n }' \
 		instructions | sort -u >mine
@@ -125,7 +125,7 @@ test_asked_by_python()
 		    file, line, text = perf_sample_srccode(perf_script_context)
 		    if perf_sample_srcline(perf_script_context) != (file, line):
 		        print("another line")
-		    if text.strip() != open(file).read().splitlines()[line - 1].strip():
+		    if text is not None and text.strip() != open(file).read().splitlines()[line - 1].strip():
 		        print("another text")
 		    print("%x insn: %s" % (sample["sample"]["ip"], perf_sample_insn(perf_script_context).hex(" ")))
 	X

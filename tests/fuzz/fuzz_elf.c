@@ -2,8 +2,8 @@
 /*
  * fuzz_elf: any bytes as an ELF file, through all that reads symbols from one: sections, segments, .symtab and
  * .dynsym, PLT names, the packed .gnu_debugdata, the bounds of functions, the debug link; and as a file on disk
- * through the DWARF reader, with the variables at addresses and their types. The claim: no crash, no sanitizer report, no endless loop; memory bounded. Symbols
- * and bounds that come out have an end behind their start, in order.
+ * through the DWARF reader, with variables at addresses and their types. The claim: no crash, no sanitizer report, no
+ * endless loop; memory bounded. Symbols and bounds that come out have an end behind their start, in order.
  */
 #include "sym/sym_internal.h"
 

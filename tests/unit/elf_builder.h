@@ -34,8 +34,11 @@ struct built_elf {
 
 static inline void elf_put(const struct built_elf *elf, struct str *out, uint64_t value, size_t bytes)
 {
-	for (size_t i = 0; i < bytes; i++)
-		str_addc(out, (char)(value >> 8 * (elf->big ? bytes - 1 - i : i)));
+	for (size_t i = 0; i < bytes; i++) {
+		size_t from = elf->big ? bytes - 1 - i : i;
+
+		str_addc(out, from < sizeof(value) ? (char)(value >> 8 * from) : '\0');
+	}
 }
 
 static inline size_t elf_word(const struct built_elf *elf)

@@ -24,13 +24,18 @@
 #endif
 /* Reads 8 bytes of memory, in an instruction of this label. */
 #define READ(label, value, memory) __asm__ volatile(#label ": " LOAD : "=r"(value) : "m"(memory))
-/* As a compiler leaves it that does not optimise: all variables are on the stack. */
+/*
+ * Sanitizers take what is on the stack elsewhere, and use registers between a probe's instructions. An unoptimised one
+ * is as a compiler leaves it that does not optimise: all variables are on the stack.
+ */
 #if defined(__clang__)
-#define UNOPTIMISED __attribute__((noinline, used, optnone))
+#define PLAIN __attribute__((no_sanitize("address", "undefined", "coverage")))
+#define UNOPTIMISED PROBE __attribute__((optnone))
 #else
-#define UNOPTIMISED __attribute__((noinline, used, optimize("O0")))
+#define PLAIN __attribute__((no_sanitize("address", "undefined")))
+#define UNOPTIMISED PROBE __attribute__((optimize("O0")))
 #endif
-#define PROBE __attribute__((noinline, used))
+#define PROBE PLAIN __attribute__((noinline, used))
 
 struct pair {
 	long first, second;
@@ -155,7 +160,7 @@ PROBE static long numbers(long *all, long i)
 	return value;
 }
 
-static inline __attribute__((always_inline)) long inlined(const struct pair *pair)
+PLAIN static inline __attribute__((always_inline)) long inlined(const struct pair *pair)
 {
 	long value;
 
