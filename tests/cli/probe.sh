@@ -264,6 +264,7 @@ test_definitions()
 	run "$PSTAT" probe -x ./plain -F 'o*er'
 	same "functions" outer "$out"
 	need_perf
+	need_tracefs # perf mounts it, for all tests
 	perf probe -h 2>&1 | grep -q -- --exec || skip "needs a perf with perf probe"
 	for words in outer outer%return 'outer length' 'outer text=text:string item->name.length' 'e=outer+0'; do
 		perf probe -q -x ./plain -D "$words" >theirs 2>/dev/null || skip "needs a perf that reads this program"

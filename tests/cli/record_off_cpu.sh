@@ -154,6 +154,7 @@ test_wakers()
 	local locks reads
 
 	need_root
+	need_first_pid_namespace
 	[ -e /sys/kernel/tracing/events/sched/sched_waking ] || skip "needs tracefs"
 	record --wakers --off-cpu-thresh 0 -m 16M -a -o x -- "$waits" 2
 	same "status" 0 "$status"

@@ -171,6 +171,7 @@ test_no_thread_of_its_own()
 
 	need_tracefs
 	need_paranoid -1
+	need_first_pid_namespace
 	"$PSTAT" record -q -o own -a -e syscalls:sys_enter_write,syscalls:sys_enter_poll,syscalls:sys_enter_pwrite64 \
 		--exclude-perf --threads -m 8K -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo $i; done; sleep 1.3' >out &
 	own=$!

@@ -169,6 +169,7 @@ test_rows_per_cpu()
 test_pid_filter()
 {
 	need_tracefs
+	need_first_pid_namespace
 	need_paranoid -1
 	beside "-a with a filter for one process" "20" 1 wait writes:20 \
 		-- -a -e syscalls:sys_enter_write --filter "common_pid == PID"
