@@ -30,16 +30,10 @@ struct archive_files {
 static void hit(struct archive_files *files, uint32_t location)
 {
 	const struct dso *dso = location == LOCATION_NONE ? NULL : files->session.locations->v[location].dso;
-	size_t cap = files->cap_hit;
 
 	if (!dso)
 		return;
-	if (dso->index >= cap) {
-		cap = (size_t)dso->index * 2 + 64;
-		files->hit = xreallocarray(files->hit, cap, sizeof(*files->hit));
-		memset(files->hit + files->cap_hit, 0, (cap - files->cap_hit) * sizeof(*files->hit));
-		files->cap_hit = cap;
-	}
+	VEC_REACH(files->hit, files->cap_hit, dso->index);
 	files->hit[dso->index] = true;
 }
 

@@ -60,13 +60,7 @@ static void hit(struct hits *hits, const struct dso *dso)
 {
 	if (!dso || !(1U << dso->kind & (1U << DSO_FILE | 1U << DSO_VDSO | 1U << DSO_KERNEL | 1U << DSO_MODULE)))
 		return;
-	if (dso->index >= hits->cap_hit) {
-		size_t cap = (size_t)dso->index * 2 + 64;
-
-		hits->hit = xreallocarray(hits->hit, cap, sizeof(*hits->hit));
-		memset(hits->hit + hits->cap_hit, 0, (cap - hits->cap_hit) * sizeof(*hits->hit));
-		hits->cap_hit = cap;
-	}
+	VEC_REACH(hits->hit, hits->cap_hit, dso->index);
 	if (hits->hit[dso->index])
 		return;
 	hits->hit[dso->index] = true;

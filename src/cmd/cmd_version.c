@@ -216,7 +216,7 @@ static const struct perf_feature {
 	{ "bpf_skeletons", "HAVE_BPF_SKEL", try_libbpf, NULL },
 	{ "debuginfod", "HAVE_DEBUGINFOD_SUPPORT", try_debuginfod, NULL },
 	{ "dwarf", "HAVE_LIBDW_SUPPORT", try_own, NULL },
-	{ "dwarf_getlocations", "HAVE_LIBDW_SUPPORT", try_absent, "variables are not looked up" },
+	{ "dwarf_getlocations", "HAVE_LIBDW_SUPPORT", try_own, NULL },
 	{ "dwarf-unwind", "HAVE_DWARF_UNWIND_SUPPORT", try_own, NULL },
 	{ "libbfd", "HAVE_LIBBFD_SUPPORT", try_absent, "libdw and capstone do its work" },
 	{ "babeltrace2-ctf-writer", "HAVE_BABELTRACE2_CTF_WRITER_SUPPORT", try_absent,

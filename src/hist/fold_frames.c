@@ -107,15 +107,6 @@ void frames_filter(struct table *table)
 		frames->v[i].named = is_named(table, &frames->v[i].view);
 }
 
-static void grow_locations(struct frames *frames, size_t wanted)
-{
-	size_t n = wanted + wanted / 4 + 64;
-
-	frames->locations = xreallocarray(frames->locations, n, sizeof(*frames->locations));
-	memset(frames->locations + frames->n_locations, 0, (n - frames->n_locations) * sizeof(*frames->locations));
-	frames->n_locations = n;
-}
-
 static bool asks_for_stacks(const struct table *table)
 {
 	return table->private->facts & 1ULL << FACT_STACK;
@@ -145,8 +136,7 @@ static const struct location_view *location_view(struct table *table, uint32_t l
 	struct location_view made = { .first = (uint32_t)frames->n_lists };
 	struct view_frame view = { .location = location };
 
-	if (at >= frames->n_locations)
-		grow_locations(frames, at + 1);
+	VEC_REACH(frames->locations, frames->n_locations, at);
 	if (frames->locations[at].n)
 		return &frames->locations[at];
 	list = frames_at(table, location, &alone);

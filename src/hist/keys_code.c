@@ -17,15 +17,6 @@ const struct location_row *table_location_row(struct table *table, uint32_t loca
 	return location == LOCATION_NONE ? &nowhere : &table->session->locations->v[location];
 }
 
-static void grow_dso_names(struct fold_cache *cache, size_t wanted)
-{
-	size_t n = wanted + wanted / 4 + 64;
-
-	cache->dso_names = xreallocarray(cache->dso_names, n, sizeof(*cache->dso_names));
-	memset(cache->dso_names + cache->n_dso_names, 0, (n - cache->n_dso_names) * sizeof(*cache->dso_names));
-	cache->n_dso_names = n;
-}
-
 /* Files of one name are one entry; with -v of one path. */
 uint64_t table_dso_name(struct table *table, uint32_t location)
 {
@@ -35,8 +26,7 @@ uint64_t table_dso_name(struct table *table, uint32_t location)
 
 	if (!dso)
 		return 0;
-	if (dso->index >= cache->n_dso_names)
-		grow_dso_names(cache, dso->index + 1);
+	VEC_REACH(cache->dso_names, cache->n_dso_names, dso->index);
 	if (!cache->dso_names[dso->index]) {
 		if (table->question->query.verbose)
 			str_add_printable(&path, dso->path, strlen(dso->path));

@@ -246,13 +246,7 @@ static bool mark(struct inject_ids *ids, const struct dso *dso, uint8_t bit)
 {
 	bool first;
 
-	if (dso->index >= ids->cap_marks) {
-		size_t cap = (size_t)dso->index * 2 + 64;
-
-		ids->marks = xreallocarray(ids->marks, cap, sizeof(*ids->marks));
-		memset(ids->marks + ids->cap_marks, 0, (cap - ids->cap_marks) * sizeof(*ids->marks));
-		ids->cap_marks = cap;
-	}
+	VEC_REACH(ids->marks, ids->cap_marks, dso->index);
 	first = !(ids->marks[dso->index] & bit);
 	ids->marks[dso->index] |= bit;
 	return first;

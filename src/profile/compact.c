@@ -19,13 +19,7 @@
 
 static struct dso_total *total_of(struct location_totals *totals, uint32_t dso)
 {
-	if (dso >= totals->n_dsos) {
-		size_t n = dso + dso / 2 + 16;
-
-		totals->dsos = xreallocarray(totals->dsos, n, sizeof(*totals->dsos));
-		memset(totals->dsos + totals->n_dsos, 0, (n - totals->n_dsos) * sizeof(*totals->dsos));
-		totals->n_dsos = n;
-	}
+	VEC_REACH(totals->dsos, totals->n_dsos, dso);
 	return &totals->dsos[dso];
 }
 

@@ -581,13 +581,7 @@ static void count_location(struct collect *collect, const struct replay_sample *
 
 static void keep_stack(struct kept_stacks *kept, size_t stack)
 {
-	if (stack >= kept->n_v) {
-		size_t n = stack + stack / 2 + 64;
-
-		kept->v = xreallocarray(kept->v, n, sizeof(*kept->v));
-		memset(kept->v + kept->n_v, 0, (n - kept->n_v) * sizeof(*kept->v));
-		kept->n_v = n;
-	}
+	VEC_REACH(kept->v, kept->n_v, stack);
 	kept->n += !kept->v[stack];
 	kept->v[stack] = true;
 }

@@ -38,13 +38,7 @@ struct cpu_map {
 
 static struct cpu_map_task *map_task(struct cpu_map *map, const struct sched_task *task)
 {
-	if (task->index >= map->n_tasks) {
-		const size_t n = task->index + task->index / 2 + 8;
-
-		map->tasks = xreallocarray(map->tasks, n, sizeof(*map->tasks));
-		memset(map->tasks + map->n_tasks, 0, (n - map->n_tasks) * sizeof(*map->tasks));
-		map->n_tasks = n;
-	}
+	VEC_REACH(map->tasks, map->n_tasks, task->index);
 	return &map->tasks[task->index];
 }
 

@@ -31,13 +31,7 @@ struct latency {
 
 static struct task_delays *delays_of(struct latency *latency, const struct sched_task *task)
 {
-	if (task->index >= latency->n) {
-		const size_t n = task->index + task->index / 2 + 8;
-
-		latency->v = xreallocarray(latency->v, n, sizeof(*latency->v));
-		memset(latency->v + latency->n, 0, (n - latency->n) * sizeof(*latency->v));
-		latency->n = n;
-	}
+	VEC_REACH(latency->v, latency->n, task->index);
 	latency->v[task->index].task = task;
 	return &latency->v[task->index];
 }

@@ -40,13 +40,7 @@ struct task_times {
 
 static struct times *times_of(struct task_times *all, const struct sched_task *task)
 {
-	if (task->index >= all->n) {
-		const size_t n = task->index + task->index / 2 + 8;
-
-		all->v = xreallocarray(all->v, n, sizeof(*all->v));
-		memset(all->v + all->n, 0, (n - all->n) * sizeof(*all->v));
-		all->n = n;
-	}
+	VEC_REACH(all->v, all->n, task->index);
 	return &all->v[task->index];
 }
 

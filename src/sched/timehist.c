@@ -63,13 +63,7 @@ static bool takes_task(const struct timehist_options *options, const struct sche
 
 static struct task_sums *sums_of(struct timehist *timehist, const struct sched_task *task)
 {
-	if (task->index >= timehist->n_sums) {
-		const size_t n = task->index + task->index / 2 + 8;
-
-		timehist->sums = xreallocarray(timehist->sums, n, sizeof(*timehist->sums));
-		memset(timehist->sums + timehist->n_sums, 0, (n - timehist->n_sums) * sizeof(*timehist->sums));
-		timehist->n_sums = n;
-	}
+	VEC_REACH(timehist->sums, timehist->n_sums, task->index);
 	return &timehist->sums[task->index];
 }
 
@@ -276,13 +270,7 @@ static const struct sched_task *idleness_of(struct timehist *timehist, const str
 {
 	const struct sched_task *left;
 
-	if (change->cpu >= timehist->n_left) {
-		const size_t n = change->cpu + 1U;
-
-		timehist->left = xreallocarray(timehist->left, n, sizeof(*timehist->left));
-		memset(timehist->left + timehist->n_left, 0, (n - timehist->n_left) * sizeof(*timehist->left));
-		timehist->n_left = n;
-	}
+	VEC_REACH(timehist->left, timehist->n_left, change->cpu);
 	left = timehist->left[change->cpu];
 	timehist->left[change->cpu] = change->prev->tid ? change->prev : NULL;
 	return change->prev->tid ? NULL : left;

@@ -206,13 +206,7 @@ const struct frame_text *script_text_of(struct script *script, size_t number, ui
 	struct script_style *style = &script->styles[number];
 	struct frame_text *text;
 
-	if (location >= style->n_texts) {
-		size_t n = script->session.locations->n * 3 / 2 + 64;
-
-		style->texts = xreallocarray(style->texts, n, sizeof(*style->texts));
-		memset(style->texts + style->n_texts, 0, (n - style->n_texts) * sizeof(*style->texts));
-		style->n_texts = n;
-	}
+	VEC_REACH(style->texts, style->n_texts, location);
 	text = &style->texts[location];
 	if (!text->text) {
 		str_reset(&script->scratch);

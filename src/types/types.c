@@ -113,13 +113,7 @@ static struct dso_types *dso_types_of(struct types *types, const struct dso *dso
 	struct dso_types *found;
 	struct elf_file *file;
 
-	if (dso->index >= types->n_dsos) {
-		size_t n = dso->index + dso->index / 4 + 16;
-
-		types->dsos = xreallocarray(types->dsos, n, sizeof(*types->dsos));
-		memset(types->dsos + types->n_dsos, 0, (n - types->n_dsos) * sizeof(*types->dsos));
-		types->n_dsos = n;
-	}
+	VEC_REACH(types->dsos, types->n_dsos, dso->index);
 	found = &types->dsos[dso->index];
 	if (!found->tried) {
 		found->tried = true;

@@ -93,6 +93,18 @@ static inline bool text_same(const char *a, const char *b)
 		}                                                                 \
 	} while (0)
 
+/* Room for v[i] in an array of n, which may be NULL: it grows by half of that at least, and what is new is zero. */
+#define VEC_REACH(v, n, i)                                                        \
+	do {                                                                      \
+		size_t vec_i = (i);                                               \
+		if (vec_i >= (n)) {                                               \
+			size_t vec_n = vec_i + vec_i / 2 + 16;                    \
+			(v) = xreallocarray((v), vec_n, sizeof(*(v)));            \
+			memset((v) + (n), 0, (vec_n - (n)) * sizeof(*(v)));       \
+			(n) = vec_n;                                              \
+		}                                                                 \
+	} while (0)
+
 /* ---- struct str: a growing string, always NUL-terminated, may hold any bytes ---- */
 struct str {
 	char *s; /* never NULL; "" (not on the heap) while cap is 0 */
