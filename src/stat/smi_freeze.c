@@ -31,14 +31,13 @@ static int set(const char *path, const char *value)
 
 int smi_freeze_begin(struct run *run)
 {
-	char *path = switch_path(run);
 	uint64_t on = 1;
-	int rc = 0;
+	char *path;
+	int rc;
 
-	if (!run->plan->smi_cost) {
-		free(path);
+	if (!run->plan->smi_cost)
 		return 0;
-	}
+	path = switch_path(run);
 	rc = read_u64_file(path, &on);
 	if (rc)
 		fail(run->err, rc, "--smi-cost: the core's unit does not freeze counters (%s: %s)", path,
