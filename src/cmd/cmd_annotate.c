@@ -33,6 +33,7 @@ struct annotate_words {
 		const char *name; /* of a type, with or without "struct"; NULL: all */
 		bool asked, states, instructions; /* --data-type, --type-stat, --insn-stat */
 		bool beside_code; /* --code-with-type */
+		bool json;
 	} types;
 };
 
@@ -102,6 +103,7 @@ const struct option_row annotate_options[] = {
 	{ OPTION_FLAG, 0, "type-stat", NULL, "first count the instructions by what is known of their types",
 	  WORD(types.states) },
 	{ OPTION_FLAG, 0, "insn-stat", NULL, "first count them by their names", WORD(types.instructions) },
+	{ OPTION_FLAG, 'j', "json", NULL, "with --data-type: print one line of JSON per event", WORD(types.json) },
 	{ OPTION_FLAG, 0, "code-with-type", NULL, "print code with the type that each instruction reads or writes",
 	  WORD(types.beside_code) },
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "print every record with its fields", DUMP(records) },
@@ -131,6 +133,8 @@ static int finish_words(struct annotate_words *words)
 		return bad_usage("annotate: --prefix-strip goes with --prefix");
 	if ((words->types.states || words->types.instructions) && !words->types.asked)
 		return bad_usage("annotate: --type-stat and --insn-stat go with --data-type");
+	if (words->types.json && !words->types.asked)
+		return bad_usage("annotate: -j goes with --data-type");
 	if (words->tui && (words->types.asked || words->types.beside_code))
 		return bad_usage("annotate: types of data are printed; leave --tui away");
 	words->look.value = words->n_samples      ? ANNOTATION_SAMPLES
@@ -250,32 +254,25 @@ static void show_all(struct annotate_run *run)
 
 /* ---- types of data ---- */
 
-/* The name may be given as in the source, or without what stands in front of it. */
-static bool is_named(const struct data_type *type, const char *name)
-{
-	const char *blank = strchr(type->name, ' ');
-
-	return !name || !strcmp(type->name, name) ||
-	       ((type->kind == DATA_RECORD || type->kind == DATA_UNION) && blank && !strcmp(blank + 1, name));
-}
-
-static void show_event_types(struct annotate_run *run, size_t event, const char *name)
+static void show_event_types(struct annotate_run *run, size_t event, const char *name, bool alone)
 {
 	const struct type_words *words = &run->words->types;
 	struct type_uses *uses = type_uses_new(run->profile, run->types, event, words->instructions);
+	struct output *output = &run->run.output;
 
+	if (words->name)
+		type_uses_keep(uses, words->name);
 	progress_end(&run->run.progress);
-	if (words->states)
-		type_uses_print_states(uses, &run->run.output);
-	if (words->instructions)
-		type_uses_print_instructions(uses, &run->run.output);
-	for (size_t i = 0; i < uses->n && !run->run.output.failed; i++) {
-		if (!is_named(uses->v[i].type, words->name))
-			continue;
-		type_use_print(&uses->v[i], name, &run->look, &run->run.output);
-		output_step(&run->run.output);
-		run->n_shown++;
+	if (words->json) {
+		type_uses_print_json(uses, name, output);
+	} else {
+		if (words->states)
+			type_uses_print_states(uses, output);
+		if (words->instructions)
+			type_uses_print_instructions(uses, output);
+		type_uses_print(uses, alone ? NULL : name, &run->look, output);
 	}
+	run->n_shown += uses->n;
 	type_uses_free(uses);
 }
 
@@ -285,10 +282,10 @@ static void show_types(struct annotate_run *run)
 	size_t n = run->profile->n_events < recorded->n ? run->profile->n_events : recorded->n;
 	struct str name = STR_INIT;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !run->run.output.failed; i++) {
 		str_reset(&name);
 		data_event_add_name(recorded->v[i], &name);
-		show_event_types(run, i, n > 1 ? name.s : NULL);
+		show_event_types(run, i, name.s, n == 1);
 	}
 	str_release(&name);
 }

@@ -72,12 +72,14 @@ double annotation_row_percent(const struct annotation *annotation, const struct 
 
 /* ---- fmt_types.c: types of data, as `pstat annotate --data-type` prints them ---- */
 
-/* A type with the samples of its members. event: NULL: there is only one. Of look the value in front. */
-void type_use_print(const struct type_use *use, const char *event, const struct annotation_look *look,
-		    struct output *output);
+/* Types with the samples of their members. event: NULL: there is only one. Of look the value in front. */
+void type_uses_print(const struct type_uses *uses, const char *event, const struct annotation_look *look,
+		     struct output *output);
 /* Numbers of sampled instructions by what is known of their types; and by their names. */
 void type_uses_print_states(const struct type_uses *uses, struct output *output);
 void type_uses_print_instructions(const struct type_uses *uses, struct output *output);
+/* All of it as one JSON object on a line. Its schema stands above it. */
+void type_uses_print_json(const struct type_uses *uses, const char *event, struct output *output);
 
 /* ---- differences: text, JSON, a page or a picture of stacks; computed in hist/ ---- */
 

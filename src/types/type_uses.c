@@ -140,6 +140,27 @@ struct type_uses *type_uses_new(struct profile *profile, struct types *types, si
 	return uses;
 }
 
+static bool is_named(const struct data_type *type, const char *name)
+{
+	const char *blank = strchr(type->name, ' ');
+	bool tagged = type->kind == DATA_RECORD || type->kind == DATA_UNION;
+
+	return !strcmp(type->name, name) || (tagged && blank && !strcmp(blank + 1, name));
+}
+
+void type_uses_keep(struct type_uses *uses, const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < uses->n; i++) {
+		if (is_named(uses->v[i].type, name))
+			uses->v[n++] = uses->v[i];
+		else
+			free(uses->v[i].at);
+	}
+	uses->n = n;
+}
+
 void type_uses_free(struct type_uses *uses)
 {
 	if (!uses)

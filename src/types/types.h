@@ -99,6 +99,8 @@ struct type_uses {
 struct profile;
 struct type_uses *type_uses_new(struct profile *profile, struct types *types, size_t event, bool instructions);
 void type_uses_free(struct type_uses *uses); /* NULL is fine */
+/* Keeps the types of a name: as in the source, or without "struct" and the like in front of it. */
+void type_uses_keep(struct type_uses *uses, const char *name);
 /* Sum of the samples at offsets from this one on, so many bytes far. */
 struct type_samples type_use_sum(const struct type_use *use, uint64_t offset, uint64_t bytes);
 

@@ -174,6 +174,7 @@ test_data_types()
 	run "$PSTAT" annotate -q -i ../data --no-group --code-with-type hot
 	has "a text is read" $'\t# data-type: char \\+0 \\(no field\\)$' "$out"
 	fails_with 129 "go with --data-type" "$PSTAT" annotate -i ../data --type-stat
+	fails_with 129 "-j goes with --data-type" "$PSTAT" annotate -i ../data -j
 	fails_with 129 "leave --tui away" "$PSTAT" annotate -i ../data --tui --code-with-type
 	fails_with 125 "no_such: no sampled instruction" "$PSTAT" annotate -i ../data --data-type=no_such --type-stat --insn-stat
 	has "instructions are counted by reason" '^Annotate data type stats$' "$out"

@@ -479,6 +479,38 @@ static void shorten(struct str *text)
 	}
 }
 
+#define JSON_NUMBER(name, number) ", \"" name "\": " #number
+#define JSON_ROW(type, rest, offset, size, n, sum)                                                                     \
+	"{\"type\": \"" type "\"" rest JSON_NUMBER("offset", offset) JSON_NUMBER("size", size) \
+	JSON_NUMBER("samples", n) JSON_NUMBER("period", sum)
+#define JSON_NAME(name) ", \"name\": \"" name "\""
+static void expect_json(const struct type_uses *uses)
+{
+	struct output output = { .text = STR_INIT };
+	struct str types = STR_INIT;
+
+	type_uses_print_json(uses, "an event", &output);
+	shorten(&output.text);
+	assert_non_null(strstr(output.text.s, "{\"format\": \"pstat annotate data-type\", \"format_version\": 1, "
+					      "\"event\": \"an event\", \"known\": 2, \"unknown\": {\"the "
+					      "instruction has no operand in memory\": 1}, \"instructions\": [{"));
+	assert_non_null(strstr(output.text.s, "{\"name\": \"nop\", \"known\": 0, \"unknown\": 1}], \"types\": ["));
+	str_add(&types, "\"types\": [{\"file\": ");
+	str_add_json(&types, self_path);
+	str_add(&types, ", \"type\": \"struct node\", \"offset\": 0, \"size\": 80, \"samples\": 9, \"period\": 9000, "
+			"\"members\": [" JSON_ROW("struct node*", JSON_NAME("next"), 0, 8, 0, 0) "}, ");
+	assert_non_null(strstr(output.text.s, types.s));
+	assert_non_null(strstr(output.text.s,
+			       JSON_ROW("struct pair", JSON_NAME("inner"), 16, 16, 3, 3000) ", \"members\": ["
+			       JSON_ROW("long", JSON_NAME("first"), 16, 8, 0, 0) "}, "
+			       JSON_ROW("long", JSON_NAME("second"), 24, 8, 3, 3000) "}]}, "
+			       JSON_ROW("long[]", JSON_NAME("numbers"), 32, 32, 0, 0) "}, "));
+	assert_non_null(strstr(output.text.s, "{\"hole\": true, \"offset\": 73, \"size\": 7, \"samples\": 0, "
+					      "\"period\": 0}]}], \"cut\": 0}\n"));
+	str_release(&output.text);
+	str_release(&types);
+}
+
 static void a_type_is_shown_with_the_samples_of_its_members(void **state)
 {
 	const struct profile_options options = { .shape = { .facts = PROFILE_WHOLE }, .session.no_unwind = true };
@@ -498,7 +530,7 @@ static void a_type_is_shown_with_the_samples_of_its_members(void **state)
 	types = types_new(profile->session.symbols);
 	uses = type_uses_new(profile, types, 0, true);
 	assert_int_equal(uses->n, 1);
-	type_use_print(&uses->v[0], NULL, &look, &output);
+	type_uses_print(uses, NULL, &look, &output);
 	shorten(&output.text);
 	str_addf(&head, "Annotate type: 'struct node' in %s (9 samples):\n", self_path);
 	assert_memory_equal(output.text.s, head.s, head.len);
@@ -526,6 +558,11 @@ static void a_type_is_shown_with_the_samples_of_its_members(void **state)
 	assert_non_null(strstr(output.text.s, "Annotate data type stats\ntotal 3, ok 2 (66.7%), bad 1 (33.3%)\n"));
 	assert_non_null(strstr(output.text.s, "\n         1 : no_mem_ops\n"));
 	assert_int_equal(uses->n_instructions, 2); /* a load and a nop */
+	expect_json(uses);
+	type_uses_keep(uses, "node");
+	assert_int_equal(uses->n, 1);
+	type_uses_keep(uses, "struct pair");
+	assert_int_equal(uses->n, 0);
 	type_uses_free(uses);
 	types_free(types);
 	profile_free(profile);
