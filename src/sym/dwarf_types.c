@@ -20,6 +20,7 @@ enum {
 	TYPEDEFS_MAX = 32, /* one behind the other */
 	NAME_STEPS_MAX = 16, /* pointers to pointers, in a name */
 	MEMBERS_MAX = 1 << 16,
+	VARIANTS_DEPTH_MAX = 8, /* a part, its variants, and a part of one of them */
 	NAME_BYTES_MAX = 4096,
 };
 
@@ -271,7 +272,8 @@ const struct data_type *dwarf_type_of(struct dwarf_file *file, Dwarf_Die *die)
 	for (int hop = 0; hop < TYPEDEFS_MAX; hop++) {
 		if (follow(file, &at, DW_AT_type, &type))
 			return type_get(file, &type);
-		if (!follow(file, &at, DW_AT_abstract_origin, &at) && !follow(file, &at, DW_AT_specification, &at))
+		if (!follow(file, &at, DW_AT_abstract_origin, &at) && !follow(file, &at, DW_AT_specification, &at) &&
+		    !follow(file, &at, DW_AT_call_origin, &at))
 			break;
 	}
 	return NULL;
@@ -295,6 +297,24 @@ const struct data_type *data_type_target(const struct data_type *type)
 
 /* ---- members ---- */
 
+/*
+ * Up to version 4 a bit field may have the distance of its highest bit from that of the word that it is in, which is
+ * as large as its type, or as is said. This is so where the lowest byte comes first.
+ */
+static void place_in_word(struct dwarf_file *file, Dwarf_Die *die, struct data_member *member)
+{
+	uint64_t word_bytes = member->type->bytes, above, below;
+
+	if (!member->bits || !number_of(file, die, DW_AT_bit_offset, &above))
+		return;
+	number_of(file, die, DW_AT_byte_size, &word_bytes);
+	if (word_bytes > sizeof(uint64_t) || above + member->bits < above || above + member->bits > 8 * word_bytes)
+		return;
+	below = 8 * word_bytes - above - member->bits;
+	member->offset += below / 8;
+	member->first_bit = below % 8;
+}
+
 /* Finds where a member begins; false: its place is not a constant. */
 static bool member_place(struct dwarf_file *file, Dwarf_Die *die, struct data_member *member)
 {
@@ -307,25 +327,22 @@ static bool member_place(struct dwarf_file *file, Dwarf_Die *die, struct data_me
 		member->first_bit = bits % 8;
 		return true;
 	}
-	return number_of(file, die, DW_AT_data_member_location, &member->offset);
+	if (!number_of(file, die, DW_AT_data_member_location, &member->offset))
+		return false;
+	place_in_word(file, die, member);
+	return true;
 }
 
 static void take_member(struct dwarf_type *type, Dwarf_Die *die)
 {
 	struct dwarf_file *file = type->type.file;
-	int tag = file->lib->dwarf_tag(die);
-	struct data_member member = { 0 };
+	struct data_member member = { .type = dwarf_type_of(file, die) };
 	const char *name;
 
-	if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
-		return;
 	/* A member without a place is the whole union's; of a structure it is a static member, which lies elsewhere. */
-	if (!member_place(file, die, &member) && type->type.kind != DATA_UNION)
+	if (!member.type || (!member_place(file, die, &member) && type->type.kind != DATA_UNION))
 		return;
-	member.type = dwarf_type_of(file, die);
-	if (!member.type)
-		return;
-	name = tag == DW_TAG_member ? dwarf_file_text(file, die, DW_AT_name) : NULL;
+	name = file->lib->dwarf_tag(die) == DW_TAG_member ? dwarf_file_text(file, die, DW_AT_name) : NULL;
 	if (name) {
 		struct str printable = STR_INIT;
 
@@ -337,17 +354,31 @@ static void take_member(struct dwarf_type *type, Dwarf_Die *die)
 	type->members[type->n_members++] = member;
 }
 
-static void read_members(struct dwarf_type *type)
+/*
+ * Members of the type, which are those in a DIE: its own, or one of its variants', of which only one is there at a
+ * time. All are taken, as a union's are: with debug information alone nobody knows which.
+ */
+static void read_members(struct dwarf_type *type, Dwarf_Die *die, int depth)
 {
 	struct dwarf_file *file = type->type.file;
 	Dwarf_Die child;
 
-	if (file->lib->dwarf_child(&type->die, &child))
+	if (file->lib->dwarf_child(die, &child))
 		return;
-	do
-		take_member(type, &child);
-	while (type->n_members < MEMBERS_MAX && dwarf_file_spend(file, 1) &&
-	       !file->lib->dwarf_siblingof(&child, &child));
+	do {
+		switch (file->lib->dwarf_tag(&child)) {
+		case DW_TAG_member:
+		case DW_TAG_inheritance:
+			take_member(type, &child);
+			break;
+		case DW_TAG_variant_part:
+		case DW_TAG_variant:
+			if (depth < VARIANTS_DEPTH_MAX)
+				read_members(type, &child, depth + 1);
+			break;
+		}
+	} while (type->n_members < MEMBERS_MAX && dwarf_file_spend(file, 1) &&
+		 !file->lib->dwarf_siblingof(&child, &child));
 }
 
 size_t data_type_members(const struct data_type *type, const struct data_member **members)
@@ -356,7 +387,7 @@ size_t data_type_members(const struct data_type *type, const struct data_member 
 
 	if (!mine->members_known && (type->kind == DATA_RECORD || type->kind == DATA_UNION)) {
 		mine->members_known = true;
-		read_members(mine);
+		read_members(mine, &mine->die, 0);
 	}
 	*members = mine->members;
 	return mine->n_members;

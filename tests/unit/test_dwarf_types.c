@@ -15,11 +15,14 @@
 
 #include <cmocka.h>
 
-enum { TEXT = 0x1000, TEXT_BYTES = 0x100, POINTER_REG = 5, LISTED_REG = 3, FRAME_REG = 7 };
+enum { TEXT = 0x1000, TEXT_BYTES = 0x100, POINTER_REG = 5, LISTED_REG = 3, FRAME_REG = 7, FIELDS_REG, CHOICE_REG };
 #define FAR ((uint64_t)1 << 60)
 
 /* Codes of abbreviations; sizes, counts and places are of 8 bytes, references of 4 from the unit's start. */
-enum { UNIT = 1, FUNCTION, VARIABLE, LISTED, STRUCT, MEMBER, POINTER, TYPEDEF, ARRAY, SUBRANGE, BASE };
+enum {
+	UNIT = 1, FUNCTION, VARIABLE, LISTED, STRUCT, MEMBER, POINTER, TYPEDEF, ARRAY, SUBRANGE, BASE, BITS, PART,
+	VARIANT,
+};
 static const uint8_t abbrevs[] = {
 	UNIT, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
 	FUNCTION, DW_TAG_subprogram, 1, DW_AT_name, DW_FORM_string, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc,
@@ -36,6 +39,10 @@ static const uint8_t abbrevs[] = {
 	ARRAY, DW_TAG_array_type, 1, DW_AT_type, DW_FORM_ref4, 0, 0,
 	SUBRANGE, DW_TAG_subrange_type, 0, DW_AT_count, DW_FORM_data8, 0, 0,
 	BASE, DW_TAG_base_type, 0, DW_AT_name, DW_FORM_string, DW_AT_byte_size, DW_FORM_data8, 0, 0,
+	BITS, DW_TAG_member, 0, DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref4, DW_AT_data_member_location,
+	DW_FORM_data8, DW_AT_bit_size, DW_FORM_data8, DW_AT_bit_offset, DW_FORM_data8, 0, 0,
+	PART, DW_TAG_variant_part, 1, 0, 0,
+	VARIANT, DW_TAG_variant, 1, 0, 0,
 	0,
 };
 
@@ -79,6 +86,15 @@ static void member(const char *name, uint32_t type, uint64_t offset)
 	begin(MEMBER, name);
 	number(type, 4);
 	number(offset, 8);
+}
+
+static void bits(const char *name, uint32_t type, uint64_t n, uint64_t above)
+{
+	begin(BITS, name);
+	number(type, 4);
+	number(8, 8);
+	number(n, 8);
+	number(above, 8);
 }
 
 static uint32_t pointer(uint32_t type)
@@ -127,9 +143,45 @@ static void put_list(struct str *out, uint64_t start, uint64_t end, uint8_t op)
 	elf_put(&built, out, op, 1);
 }
 
+/* Bit fields as DWARF 2 to 4 have them: in a word at 8, "above" bits below its highest one. */
+static uint32_t put_fields(uint32_t whole)
+{
+	uint32_t at = start_struct("fields", 16);
+
+	bits("low", whole, 3, 61); /* bits 0 to 2 */
+	bits("next", whole, 9, 52); /* bits 3 to 11 */
+	bits("high", whole, 20, 4); /* bits 40 to 59 */
+	bits("no_place", whole, 60, 5); /* it would begin below the word */
+	bits("nowhere", whole, 1, UINT64_MAX);
+	number(0, 1);
+	return at;
+}
+
+/* What a Rust compiler writes of "enum { One(long), Two { a, b } }": the members of a variant are at their offsets. */
+static uint32_t put_choice(uint32_t whole)
+{
+	uint32_t at = start_struct("Choice", 24);
+
+	begin(PART, NULL);
+	member("kind", whole, 0);
+	begin(VARIANT, NULL);
+	member("One", whole, 8);
+	number(0, 1);
+	begin(VARIANT, NULL);
+	member("Two", whole, 16);
+	for (int i = 0; i < 20; i++)
+		begin(PART, NULL);
+	member("Deep", whole, 16);
+	number(0, 20);
+	number(0, 1);
+	number(0, 1);
+	number(0, 1);
+	return at;
+}
+
 static void put_unit(void)
 {
-	uint32_t whole, selfish, far, circle, endless, to_huge, to_far, to_selfish;
+	uint32_t whole, selfish, far, circle, endless, to_huge, to_far, to_selfish, to_fields, to_choice;
 
 	number(0, 4); /* its length, set below */
 	number(4, 2);
@@ -152,6 +204,8 @@ static void put_unit(void)
 	to_huge = pointer(array(whole, (uint64_t)1 << 61));
 	to_far = pointer(far);
 	to_selfish = pointer(selfish);
+	to_fields = pointer(put_fields(whole));
+	to_choice = pointer(put_choice(whole));
 	endless = (uint32_t)info.len;
 	pointer(endless);
 	begin(FUNCTION, "f");
@@ -168,6 +222,8 @@ static void put_unit(void)
 	variable("moved", to_far, EXPRESSION(DW_OP_breg0 + 6, 0x78, DW_OP_stack_value)); /* r6 - 8 */
 	variable("on_stack", selfish, EXPRESSION(DW_OP_fbreg, 0x40)); /* CFA - 64 */
 	variable("placed", far, EXPRESSION(DW_OP_addr, 0, 0, 0, 0, 0, 0, 0, 0x10));
+	variable("to_fields", to_fields, EXPRESSION(DW_OP_reg0 + FIELDS_REG));
+	variable("to_choice", to_choice, EXPRESSION(DW_OP_reg0 + CHOICE_REG));
 	begin(LISTED, "listed");
 	number(to_far, 4);
 	number(0, 4);
@@ -330,6 +386,44 @@ static void types_of_any_shape_end(void **state)
 	dwarf_file_close(file);
 }
 
+static void members_are_bits_and_variants(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t offset;
+		uint16_t bits, first_bit;
+	} fields[] = {
+		{ "low", 8, 3, 0 },	   { "next", 8, 9, 3 },	   { "high", 13, 20, 0 },
+		{ "no_place", 8, 60, 0 }, { "nowhere", 8, 1, 0 },
+	}, variants[] = { { "kind", 0, 0, 0 }, { "One", 8, 0, 0 }, { "Two", 16, 0, 0 } };
+	const struct data_member *members;
+	struct dwarf_variables *variables;
+	struct dwarf_file *file;
+	struct data_found found;
+
+	(void)state;
+	write_file(&good);
+	file = open_it();
+	variables = dwarf_variables_of(file, TEXT);
+	assert_true(dwarf_variables_value(variables, TEXT, FIELDS_REG, &found));
+	assert_int_equal(data_type_members(found.type, &members), ARRAY_SIZE(fields));
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		assert_string_equal(members[i].name, fields[i].name);
+		assert_int_equal(members[i].offset, fields[i].offset);
+		assert_int_equal(members[i].bits, fields[i].bits);
+		assert_int_equal(members[i].first_bit, fields[i].first_bit);
+	}
+	assert_true(dwarf_variables_value(variables, TEXT, CHOICE_REG, &found));
+	/* What lies deeper than variants do is left out. */
+	assert_int_equal(data_type_members(found.type, &members), ARRAY_SIZE(variants));
+	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
+		assert_string_equal(members[i].name, variants[i].name);
+		assert_int_equal(members[i].offset, variants[i].offset);
+	}
+	dwarf_variables_free(variables);
+	dwarf_file_close(file);
+}
+
 /* ---- damaged files ---- */
 
 static size_t ask_all(struct dwarf_file *file, uint64_t vaddr)
@@ -394,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_are_found_where_they_are),
 		cmocka_unit_test(types_of_any_shape_end),
+		cmocka_unit_test(members_are_bits_and_variants),
 		cmocka_unit_test(damaged_files_end_in_an_answer),
 	};
 
