@@ -100,7 +100,24 @@ static bool add_logged(const char *root, const char *line, struct str *why)
 	return error && error < at;
 }
 
-int probe_events_write(const struct host_paths *host, enum probe_target target, const char *line, struct str *err)
+/* How many places has the event that a line "p:GROUP/EVENT ..." sets? */
+static int count_places(const struct host_paths *host, enum probe_target target, const char *line, size_t *n,
+			struct str *err)
+{
+	const char *name = strchr(line, ':');
+	char *wanted = xstrndup(name, strcspn(name, " ") + 1); /* ":GROUP/EVENT " */
+	struct str list = STR_INIT;
+	int rc = probe_events_read(host, target, &list, err);
+
+	*n = 0;
+	for (const char *at = list.s; !rc && (at = strstr(at, wanted)); at += strlen(wanted))
+		++*n;
+	free(wanted);
+	str_release(&list);
+	return rc;
+}
+
+static int write_line(const struct host_paths *host, enum probe_target target, const char *line, struct str *err)
 {
 	struct str root = STR_INIT, text = STR_INIT, why = STR_INIT;
 	int fd = open_list(host, target, O_WRONLY | O_APPEND, &root, err), rc = fd;
@@ -119,5 +136,22 @@ int probe_events_write(const struct host_paths *host, enum probe_target target, 
 	str_release(&why);
 	str_release(&text);
 	str_release(&root);
+	return rc;
+}
+
+/* Before Linux 5.4 a line whose event is there already takes the place of the earlier one, without a word. */
+int probe_events_write(const struct host_paths *host, enum probe_target target, const char *line, struct str *err)
+{
+	const bool adds = line[0] != '-';
+	size_t before = 0, after = 1;
+	int rc = adds ? count_places(host, target, line, &before, err) : 0;
+
+	if (!rc)
+		rc = write_line(host, target, line, err);
+	if (!rc && adds)
+		rc = count_places(host, target, line, &after, err);
+	if (!rc && after <= before)
+		return fail(err, -ENOTSUP, "'%s': this kernel has one place for each event (Linux 5.4 and later have "
+			    "several)", line);
 	return rc;
 }

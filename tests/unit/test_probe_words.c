@@ -10,6 +10,8 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -311,7 +313,8 @@ static void the_files_of_tracefs(void **state)
 	struct fake_machine machine;
 	struct str list = STR_INIT;
 	struct host_paths host = { 0 };
-	char *tracefs;
+	char *tracefs, *list_path, *target;
+	int sealed;
 
 	(void)state;
 	fake_machine_init(&machine);
@@ -332,6 +335,25 @@ static void the_files_of_tracefs(void **state)
 	assert_int_equal(probe_events_write(&host, PROBE_PROGRAM, "-:g/e", &err), 0);
 	assert_int_equal(probe_events_read(&host, PROBE_PROGRAM, &list, &err), 0);
 	assert_string_equal(list.s, "p:others/e /x:0x1\np:g/e /y:0x2\n-:g/e\n");
+	/* Before Linux 5.2 there is no error_log. */
+	list_path = xasprintf("%s/uprobe_events", tracefs);
+	sealed = memfd_create("list", MFD_ALLOW_SEALING);
+	target = xasprintf("/proc/self/fd/%d", sealed);
+	assert_int_equal(fcntl(sealed, F_ADD_SEALS, F_SEAL_GROW), 0);
+	assert_int_equal(unlink(list_path) || symlink(target, list_path), 0);
+	str_reset(&err);
+	assert_int_equal(probe_events_write(&host, PROBE_PROGRAM, "p:g/e /y:0x2", &err), -EPERM);
+	assert_string_equal(err.s, "the kernel refuses 'p:g/e /y:0x2': Operation not permitted");
+	close(sealed);
+	/* Before Linux 5.4 an event stays in one place, whatever is written; here it is in none. */
+	assert_int_equal(unlink(list_path) || symlink("/dev/null", list_path), 0);
+	str_reset(&err);
+	assert_int_equal(probe_events_write(&host, PROBE_PROGRAM, "p:g/e /y:0x2", &err), -ENOTSUP);
+	assert_string_equal(err.s, "'p:g/e /y:0x2': this kernel has one place for each event "
+			    "(Linux 5.4 and later have several)");
+	assert_int_equal(probe_events_write(&host, PROBE_PROGRAM, "-:g/e", &err), 0);
+	free(target);
+	free(list_path);
 	str_release(&list);
 	free(tracefs);
 	fake_machine_release(&machine);
