@@ -198,6 +198,18 @@ static int watch_switches(struct bpf_loaded *loaded, struct str *err)
 	return fail(err, -errno, "no BPF program can be attached to context switches: %s", strerror(errno));
 }
 
+/* Reads a map that is still empty: kernels before Linux 5.6 take the program, and do not hand over what it counts. */
+static int try_reading(const struct bpf_loaded *loaded, struct str *err)
+{
+	uint32_t token, n = CELLS_AT_ONCE;
+
+	if (!loaded->lib.bpf_map_lookup_and_delete_batch(loaded->maps[CELLS_0], NULL, &token, loaded->keys,
+							 loaded->values, &n, NULL) || errno == ENOENT)
+		return 0;
+	return fail(err, -errno, "this kernel does not hand over many counts at once (Linux 5.6 or later does): %s",
+		    strerror(errno));
+}
+
 static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *options, struct str *err)
 {
 	const uint32_t zero = 0, one = 1;
@@ -214,7 +226,8 @@ static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *op
 		code = -errno;
 	if (code)
 		return refused(code, options, err);
-	return options->waits ? watch_switches(loaded, err) : 0;
+	code = try_reading(loaded, err);
+	return !code && options->waits ? watch_switches(loaded, err) : code;
 }
 
 int bpf_try(struct str *err)
@@ -238,13 +251,13 @@ int bpf_load(struct bpf_loaded **loaded, const struct bpf_load_options *options,
 	}
 	made->objects = xcalloc(options->n_programs, sizeof(struct bpf_object *));
 	made->programs = xcalloc(options->n_programs, sizeof(*made->programs));
+	made->keys = xcalloc(CELLS_AT_ONCE, sizeof(struct bpf_cell_key));
+	made->values = xcalloc(STACKS_AT_ONCE, sizeof(struct bpf_wait));
 	code = load_all(made, options, err);
 	if (code) {
 		bpf_unload(made);
 		return code;
 	}
-	made->keys = xcalloc(CELLS_AT_ONCE, sizeof(struct bpf_cell_key));
-	made->values = xcalloc(STACKS_AT_ONCE, sizeof(struct bpf_wait));
 	*loaded = made;
 	return 0;
 }

@@ -57,24 +57,29 @@ test_library()
 	has "it sampled" '^ok - in a child of fork: ' "$out"
 }
 
-# Its end is seen without a descriptor for it.
-test_process()
+# Their end is seen without a descriptor for them: of a process, and of a thread.
+test_task()
 {
-	local process pstat
+	local version option process pstat
 
 	need_old_kernels
 	mkfifo until ctl ack
-	cat until &
-	process=$!
-	exec 7>until 8<>ctl 9<>ack
-	on 4.9 "$PSTAT" stat -x, -o out -D -1 --control fifo:ctl,ack -e page-faults:u -p $process 7>&- &
-	pstat=$!
-	echo enable >&8
-	read -r -t 60 <&9
-	exec 7>&-
-	wait $pstat
-	same "status" 0 $?
-	has "it was counted" '^[0-9]+,,page-faults:u,' "$(<out)"
+	while read -r version option; do
+		cat until &
+		process=$!
+		exec 7>until 8<>ctl 9<>ack
+		on $version "$PSTAT" stat -x, -o out -D -1 --control fifo:ctl,ack -e page-faults:u $option $process 7>&- &
+		pstat=$!
+		echo enable >&8
+		read -r -t 60 <&9
+		exec 7>&-
+		wait $pstat
+		same "$version, $option: status" 0 $?
+		has "$version, $option: it was counted" '^[0-9]+,,page-faults:u,' "$(<out)"
+	done <<-'END'
+		4.9	-p
+		6.8	-t
+	END
 }
 
 # Since, what it is called, and the words of record that want it. Without it the recording is made, or it is refused.
@@ -120,5 +125,70 @@ test_other_refusals()
 	has "of children" 'its group is read event by event: this kernel has no group reads for children' "$err"
 	run on 4.13 "$PSTAT" stat -v -x, -e '{page-faults:u,minor-faults:u}' -- true
 	has_not "since 4.13" 'event by event' "$err"
+}
+# A kernel that takes the program may be too old to hand over what it counts.
+test_bpf()
+{
+	local why version what
+
+	need_old_kernels
+	why=$("$PSTAT" profile --engine bpf --off-cpu -f -- true 2>&1 >/dev/null | sed -n 's/.*samples are read from rings: //p')
+	[ -z "$why" ] || skip "needs BPF: $why"
+	while IFS=$'\t' read -r version why; do
+		run on "$version" "$PSTAT" profile --engine bpf -e page-faults -c 1 -f -- "$WORK/callers" known 1
+		has "$version: rings, and why" "samples are read from rings: $why" "$err"
+		has "$version: stacks" '^callers;.* [1-9][0-9]*$' "$out"
+	done <<-'END'
+		4.9	the kernel does not take the BPF program \(Linux 5.6 or later should\)
+		5.5	this kernel does not hand over many counts at once \(Linux 5.6 or later does\)
+	END
+	run on 5.6 "$PSTAT" profile --engine bpf -e page-faults -c 1 -f -- "$WORK/callers" known 1
+	has "5.6: counted in the kernel" 'BPF: [1-9][0-9]* runs of the program' "$err"
+	run on 5.17 "$PSTAT" profile --engine bpf --off-cpu -f -- "$WORK/callers" known 1
+	has "5.17: waits, and why" 'from rings: this kernel does not report how a thread leaves a CPU \(Linux 5.18' "$err"
+	run on 5.18 "$PSTAT" profile --engine bpf --off-cpu -f -- "$WORK/callers" known 1
+	has "5.18: waits counted in the kernel" 'BPF: [1-9][0-9]* runs of the program' "$err"
+}
+
+test_bpf_programs_of_events()
+{
+	need_old_kernels
+	need_tracefs
+	need_root
+	need_library small
+	run "$LIBRARY/small" bpf_programs
+	case $out in "skip: "*) skip "${out#skip: }" ;; esac
+	run on 4.15 "$LIBRARY/small" bpf_programs
+	has "they are not known" 'pstat_bpf_programs\(counters, 0, ids, 2\) == 0' "$out$err"
+	run on 4.16 "$LIBRARY/small" bpf_programs
+	same "4.16 tells them" ok "$out"
+}
+
+# Before 5.8 there is CAP_SYS_ADMIN alone.
+test_capability()
+{
+	need_root
+	need_cap sys_admin
+	need_cmd setpriv
+	run setpriv --bounding-set -cap_38 --inh-caps -cap_38 "$PSTAT" stat -x, -e context-switches -a -- true
+	has "all CPUs are counted" '^[1-9][0-9]*,,context-switches,' "$err"
+	run setpriv --bounding-set -cap_38 --inh-caps -cap_38 "$PSTAT" doctor
+	has_not "without CAP_PERFMON" '^user .*CAP_PERFMON' "$out"
+	has "which is no limit" '^paranoid level +ok' "$out"
+}
+
+# The PMUs of probes are folders in /sys.
+test_probe_events()
+{
+	need_mount
+	mkdir bare
+	for unit in uprobe kprobe; do
+		[ ! -d /sys/bus/event_source/devices/$unit ] || echo "mount --bind bare /sys/bus/event_source/devices/$unit"
+	done >hide
+	for unit in uprobe/path=/bin/sh,func=main/ kprobe/func=vfs_read/; do
+		run "${own_mounts[@]}" sh -c '. ./hide && exec "$@"' sh "$PSTAT" stat -e "$unit" -- true
+		check "$unit: refused" test "$status" -ne 0
+		has "$unit: with the reason" "this kernel has no ${unit%%/*}s" "$err"
+	done
 }
 run_tests

@@ -159,6 +159,8 @@ test_large()
 	file=$PWD/large stuck never "'$PSTAT' stat -e uprobe/path=mounted/app,func=main/ true"
 	has "of root" '^ +0 +main|main' "$(cat never.said)"
 	has_not "of root: not refused" 'more than' "$(cat never.said)"
+	file=$PWD/large stuck never "'$WORK/old_kernel' 5.7 '$PSTAT' stat -e uprobe/path=mounted/app,func=main/ true"
+	has "of root, where a mount has no number" 'mounted/app: 314572800 bytes|filters of system calls' "$(cat never.said)"
 }
 
 run_tests

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a command as on an older kernel: system calls, bits of perf_event_attr and advices of madvise(2) that came later
- * are refused as that kernel refuses them. What is not played: what the kernel shows in /proc and /sys.
+ * Runs a command as on an older kernel: system calls, values of their arguments and bits of perf_event_attr that came
+ * later are refused as that kernel refuses them. What is not played: what the kernel shows in /proc and /sys.
  *
  *	old_kernel 4.9 COMMAND [ARGUMENT...]
  *
  * System calls are refused by a seccomp filter. Those of perf_event_open(2) go to a second process, which reads the
  * attr. Exit status 77: this kernel cannot do that; else the command's.
  *
- * Source: seccomp(2), seccomp_unotify(2), include/uapi/linux/perf_event.h of each version.
+ * Source: seccomp(2), seccomp_unotify(2), include/uapi/linux/perf_event.h and bpf.h of each version.
  */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
 #include <linux/seccomp.h>
@@ -32,30 +33,40 @@
 
 #define VERSION(major, minor) ((major) * 100 + (minor))
 
+/* Calls that fail with that error: all, or those alone that have the value in the low 32 bits of an argument. */
 static const struct {
 	int since;
 	long nr;
+	int argument; /* from 0; -1: whatever they are */
+	unsigned value;
+	unsigned short error; /* 0: it succeeds, and does nothing */
 } calls[] = {
-	{ VERSION(4, 11), SYS_statx },
-	{ VERSION(4, 18), SYS_rseq },
-	{ VERSION(5, 1), SYS_io_uring_setup },
-	{ VERSION(5, 1), SYS_pidfd_send_signal },
-	{ VERSION(5, 3), SYS_clone3 },
-	{ VERSION(5, 3), SYS_pidfd_open },
-	{ VERSION(5, 6), SYS_openat2 },
-	{ VERSION(5, 6), SYS_pidfd_getfd },
-	{ VERSION(5, 8), SYS_faccessat2 },
-	{ VERSION(5, 9), SYS_close_range },
-	{ VERSION(5, 11), SYS_epoll_pwait2 },
-};
-
-static const struct {
-	int since;
-	unsigned advice;
-} advices[] = {
-	{ VERSION(4, 14), 18 }, /* MADV_WIPEONFORK */
-	{ VERSION(5, 14), 22 }, /* MADV_POPULATE_READ */
-	{ VERSION(5, 14), 23 }, /* MADV_POPULATE_WRITE */
+#define CALL(name) SYS_##name, -1, 0, ENOSYS
+#define BPF(command) SYS_bpf, 0, command, EINVAL
+#define ADVICE(n) SYS_madvise, 2, n, EINVAL
+	{ VERSION(4, 11), CALL(statx) },
+	{ VERSION(4, 14), ADVICE(18) }, /* MADV_WIPEONFORK */
+	{ VERSION(4, 16), SYS_ioctl, 1, PERF_EVENT_IOC_QUERY_BPF, ENOTTY },
+	{ VERSION(4, 18), BPF(BPF_BTF_LOAD) },
+	{ VERSION(4, 18), CALL(rseq) },
+	{ VERSION(5, 1), CALL(io_uring_setup) },
+	{ VERSION(5, 1), CALL(pidfd_send_signal) },
+	{ VERSION(5, 2), BPF(BPF_MAP_FREEZE) },
+	{ VERSION(5, 3), CALL(clone3) },
+	{ VERSION(5, 3), CALL(pidfd_open) },
+	{ VERSION(5, 6), BPF(BPF_MAP_LOOKUP_BATCH) },
+	{ VERSION(5, 6), BPF(BPF_MAP_LOOKUP_AND_DELETE_BATCH) },
+	{ VERSION(5, 6), CALL(openat2) },
+	{ VERSION(5, 6), CALL(pidfd_getfd) },
+	{ VERSION(5, 8), CALL(faccessat2) },
+	{ VERSION(5, 8), SYS_statx, 3, 0x1000, 0 }, /* STATX_MNT_ID alone: what it does not know is not in the answer */
+	{ VERSION(5, 9), CALL(close_range) },
+	{ VERSION(5, 11), CALL(epoll_pwait2) },
+	{ VERSION(5, 14), ADVICE(22) }, /* MADV_POPULATE_READ */
+	{ VERSION(5, 14), ADVICE(23) }, /* MADV_POPULATE_WRITE */
+	{ VERSION(5, 18), BPF(BPF_RAW_TRACEPOINT_OPEN) }, /* of sched_switch, with how the thread leaves */
+	{ VERSION(6, 9), SYS_pidfd_open, 1, O_EXCL, EINVAL }, /* PIDFD_THREAD */
+	{ VERSION(6, 12), SYS_sched_setattr, -1, 0, 0 }, /* of a slice for SCHED_OTHER: it was not looked at */
 };
 
 static const struct {
@@ -147,8 +158,8 @@ static void add(struct sock_filter instruction)
 	filter[n_filter++] = instruction;
 }
 
-/* load FIELD; if it is `value`, the next `n` instructions, else behind them. */
-static void add_if(size_t field, unsigned value, unsigned char n)
+/* If FIELD is not `value`, the next n instructions are left out. */
+static void add_unless(size_t field, unsigned value, unsigned char n)
 {
 	add((struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (unsigned)field));
 	add((struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, n));
@@ -161,23 +172,18 @@ static void add_return(unsigned what)
 
 static int make_filter(void)
 {
-	const size_t nr = offsetof(struct seccomp_data, nr), third = offsetof(struct seccomp_data, args) + 2 * 8;
+	const size_t nr = offsetof(struct seccomp_data, nr), arguments = offsetof(struct seccomp_data, args);
 	struct sock_fprog program = { .filter = filter };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		if (calls[i].since <= version)
 			continue;
-		add_if(nr, (unsigned)calls[i].nr, 1);
-		add_return(SECCOMP_RET_ERRNO | ENOSYS);
+		add_unless(nr, (unsigned)calls[i].nr, calls[i].argument < 0 ? 1 : 3);
+		if (calls[i].argument >= 0)
+			add_unless(arguments + (size_t)calls[i].argument * 8, calls[i].value, 1);
+		add_return(SECCOMP_RET_ERRNO | calls[i].error);
 	}
-	for (size_t i = 0; i < sizeof(advices) / sizeof(*advices); i++) {
-		if (advices[i].since <= version)
-			continue;
-		add_if(nr, SYS_madvise, 3);
-		add_if(third, advices[i].advice, 1);
-		add_return(SECCOMP_RET_ERRNO | EINVAL);
-	}
-	add_if(nr, SYS_perf_event_open, 1);
+	add_unless(nr, SYS_perf_event_open, 1);
 	add_return(SECCOMP_RET_USER_NOTIF);
 	add_return(SECCOMP_RET_ALLOW);
 	program.len = n_filter;
