@@ -217,6 +217,10 @@ module("EventClass", EVTYPE_GENERIC=EVTYPE_GENERIC, EVTYPE_PEBS=EVTYPE_PEBS, EVT
 
 # ---- the script ----
 
+# What a script asks for by giving these a value; they are named like functions and are not called.
+WISHES = "perf_db_export_mode", "perf_db_export_callchains"
+
+
 def load(path):
     """Runs the script as the main module, as far as it defines things; its text and its names."""
     main = types.ModuleType("__main__")
@@ -278,10 +282,8 @@ def start():
     stops = sys.argv[3] == "stop"
     sys.argv = sys.argv[4:]
     text, members = load(sys.argv[0])
-    if members.get("perf_db_export_mode"):
-        sys.exit("pstat: script: perf_db_export_mode: rows of tables are not handed to scripts\n"
-                 "  instead: pstat export makes a database")
     functions = [(name, members.get(name) or getattr(core, name)) for name in DEFINITIONS]
+    functions += [(wish, None) for wish in WISHES if members.get(wish)]
     functions += [("answer." + question, functools.partial(code.__setitem__, question))
                   for question in code if question.encode() in text]
     functions += [(name, member) for name, member in members.items()

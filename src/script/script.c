@@ -319,7 +319,8 @@ static bool needs_data_maps(const struct script *script)
 		if (script->choice.asked[i] & FIELD_BIT(FIELD_ADDR))
 			return true;
 	for (size_t i = 0; i < events->n; i++)
-		if (script->options.json && (events->v[i]->attr.sample_type & PERF_SAMPLE_ADDR))
+		if ((script->options.json && (events->v[i]->attr.sample_type & PERF_SAMPLE_ADDR)) ||
+		    script_tables_wants_addresses(script->tables, events->v[i]))
 			return true;
 	return false;
 }
@@ -371,6 +372,7 @@ void script_free(struct script *script)
 		return;
 	forget_events(script);
 	script_python_free(script->python);
+	script_tables_free(script->tables);
 	tracepoints_free(script->tracepoints);
 	filters_free(script->filters);
 	name_set_release(&script->stops);
@@ -432,7 +434,9 @@ static int begin(void *context, struct str *err)
 	struct script *script = context;
 
 	(void)err;
-	if (!script->session.reader->pipe && !script->python)
+	if (script->python)
+		script_python_begin(script);
+	else if (!script->session.reader->pipe)
 		print_header(script);
 	return 0;
 }
@@ -444,8 +448,7 @@ static int wants(void *context, const struct data_event *event, unsigned *wanted
 	int rc;
 
 	if (script->python) {
-		if (script_python_takes(script, event))
-			*wanted |= SAMPLE_TAKEN | SAMPLE_CHAIN;
+		*wanted |= script_python_wants(script, event);
 		return 0;
 	}
 	rc = know_event(script, event->index, true, err);
@@ -500,7 +503,7 @@ static int take_other(void *context, const struct record *record, const struct r
 	if (take_counts(script, body, &rc))
 		return rc || script->python ? rc : output_step(script->output);
 	if (script->python)
-		return script_python_record(script, record, body);
+		return script_python_record(script, record, body, thread);
 	if (!shows_others(&script->options))
 		return 0;
 	rc = know_event(script, body->event ? body->event->index : 0, false, err);
@@ -522,7 +525,7 @@ static void forget(void *context)
 
 	script_forget_texts(script);
 	if (script->python)
-		script_python_forget(script->python);
+		script_python_forget(script);
 }
 
 static void on_progress(void *context, double part)

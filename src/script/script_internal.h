@@ -7,6 +7,7 @@
  *   script_frame.c   frames as text, remembered per location and style
  *   script_regs.c    registers by their names
  *   script_python.c  samples as calls of Python functions, for -s
+ *   script_tables.c  the same as rows of tables, for scripts that make a database
  *   script_generate.c  a script in Python with functions for the recording's events, for -g
  *   script_code.c    instructions: the sample's, and those between the branches of its stack; lines of source
  *
@@ -151,6 +152,7 @@ struct script {
 	bool header_printed;
 	struct script_counts counts;
 	struct script_python *python; /* NULL: text or JSON */
+	struct script_tables *tables; /* NULL: a Python script, if there is one, takes no rows */
 	struct output *output;
 	void (*progress)(void *context, double part);
 	void *progress_context;
@@ -295,16 +297,51 @@ void script_add_register_values(const struct reader *reader, const struct sample
 /* ---- script_python.c ---- */
 void script_python_new(struct script *script);
 void script_python_free(struct script_python *python); /* NULL is fine */
-/* A function takes samples of the event. */
-bool script_python_takes(struct script *script, const struct data_event *event);
+void script_python_begin(struct script *script);
+/* Bits of sample_wants; 0: no function takes samples of the event. */
+unsigned script_python_wants(struct script *script, const struct data_event *event);
 /* 0 or output->failed. */
 int script_python_sample(struct script *script, const struct sink_sample *taken);
-int script_python_record(struct script *script, const struct record *record, const struct record_body *body);
+int script_python_record(struct script *script, const struct record *record, const struct record_body *body,
+			 const struct thread *thread);
 /* A counter's stored count, of a thread of that process, -1: of none; behind all of a round: its time. */
 int script_python_count(struct script *script, const struct script_count *count, int32_t pid, uint64_t time_ns);
 int script_python_round(struct script *script, uint64_t time_ns);
 int script_python_end(struct script *script);
 /* Locations are not what they were. */
-void script_python_forget(struct script_python *python);
+void script_python_forget(struct script *script);
+
+/* A call of a function by its number; its arguments follow, then the end. */
+struct pickle *script_python_call(struct script *script, int function);
+void script_python_call_end(struct script *script);
+/* Between calls: those so far are handed on when they are many. 0 or output->failed. */
+int script_python_step(struct script *script);
+/* The number of a function; -1: the script has none of this name. */
+int python_functions_find(const struct python_functions *functions, const char *name);
+/* STB_LOCAL, STB_GLOBAL or STB_WEAK of a symbol table. */
+unsigned script_binding(const struct symbol *symbol);
+/* PERF_MEM_*_NA of perf_event_open(2) where no memory access was recorded. */
+uint64_t script_data_source(const struct sample *s);
+/* The sample's weight alone, without the latencies beside it; 0: it was not recorded. */
+uint64_t script_weight(const struct sample *s);
+
+/* ---- script_tables.c ---- */
+
+/* Makes script->tables if the functions are of a script that asks for rows. */
+void script_tables_new(struct script *script, const struct python_functions *functions);
+void script_tables_free(struct script_tables *tables); /* NULL is fine */
+/* The rows that are the same for all recordings. */
+void script_tables_begin(struct script *script);
+/* Files and functions of the event's data addresses are asked for. tables NULL: false. */
+bool script_tables_wants_addresses(const struct script_tables *tables, const struct data_event *event);
+/* Bits of sample_wants. */
+unsigned script_tables_wants(const struct script_tables *tables, const struct data_event *event);
+/* 0 or output->failed. */
+int script_tables_sample(struct script *script, const struct sink_sample *taken);
+/* True: the record is known from rows alone. thread: whose; or NULL. */
+bool script_tables_record(struct script *script, const struct record *record, const struct record_body *body,
+			  const struct thread *thread);
+/* Locations are not what they were. */
+void script_tables_forget(struct script_tables *tables);
 
 #endif

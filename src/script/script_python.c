@@ -10,7 +10,7 @@
  *
  * A sample of a tracepoint calls SYSTEM__EVENT(name, context, cpu, s, ns, pid, comm, callchain, field...), or else
  * trace_unhandled(name, context, fields); both get the dictionary of the sample, too, where they have a place for it.
- * All others call process_event(dictionary).
+ * All others call process_event(dictionary), or where a script makes a database become rows (script_tables.c).
  *
  * A script can ask perf_trace_context for the code of the sample that it was called with. Nothing goes back to this
  * process: a script that has such a question in its text is told the answer in front of each call, by a call of
@@ -73,7 +73,7 @@ void python_functions_release(struct python_functions *functions)
 	*functions = (struct python_functions){ 0 };
 }
 
-static int find_function(const struct python_functions *functions, const char *name)
+int python_functions_find(const struct python_functions *functions, const char *name)
 {
 	for (size_t i = 0; i < functions->n; i++)
 		if (!strcmp(functions->v[i].name, name))
@@ -91,7 +91,7 @@ static int find_count_function(const struct python_functions *functions, const c
 	for (size_t i = 0; i < name.len; i++)
 		if (name.s[i] == ':')
 			name.s[i] = '_';
-	found = find_function(functions, name.s);
+	found = python_functions_find(functions, name.s);
 	str_release(&name);
 	return found;
 }
@@ -108,16 +108,16 @@ static void choose(struct script *script, struct script_python *python, const st
 	chosen->count_function = find_count_function(python->functions, chosen->name);
 	chosen->is_tracepoint = event->attr.type == PERF_TYPE_TRACEPOINT;
 	if (!chosen->is_tracepoint) {
-		chosen->function = find_function(python->functions, "process_event");
+		chosen->function = python_functions_find(python->functions, "process_event");
 	} else if ((tracepoints = script_tracepoints(script)) &&
 		   tracepoint_names(tracepoints, event, &system, &name)) {
 		size_t n_args = 8 + tracepoint_n_fields(tracepoints, event); /* in front of the dictionary */
 
 		str_addf(&text, "%s__%s", system, name);
-		chosen->function = find_function(python->functions, text.s);
+		chosen->function = python_functions_find(python->functions, text.s);
 		chosen->unhandled = chosen->function < 0;
 		if (chosen->unhandled) {
-			chosen->function = find_function(python->functions, "trace_unhandled");
+			chosen->function = python_functions_find(python->functions, "trace_unhandled");
 			n_args = 3;
 		}
 		chosen->wants_dict = chosen->function >= 0 &&
@@ -144,9 +144,13 @@ static struct python_event *event_of(struct script *script, const struct data_ev
 	return &python->events[event->index];
 }
 
-bool script_python_takes(struct script *script, const struct data_event *event)
+unsigned script_python_wants(struct script *script, const struct data_event *event)
 {
-	return event_of(script, event)->function >= 0;
+	const struct python_event *chosen = event_of(script, event);
+
+	if (script->tables && !chosen->is_tracepoint)
+		return script_tables_wants(script->tables, event);
+	return chosen->function >= 0 ? SAMPLE_TAKEN | SAMPLE_CHAIN : 0;
 }
 
 void script_python_new(struct script *script)
@@ -156,10 +160,17 @@ void script_python_new(struct script *script)
 
 	python->functions = functions;
 	for (size_t i = 0; i < OTHER_FUNCTIONS; i++)
-		python->others[i] = find_function(functions, other_names[i]);
+		python->others[i] = python_functions_find(functions, other_names[i]);
 	for (size_t i = 0; i < ANSWERS; i++)
-		python->answers[i] = find_function(functions, answers[i].name);
+		python->answers[i] = python_functions_find(functions, answers[i].name);
 	script->python = python;
+	script_tables_new(script, functions);
+}
+
+void script_python_begin(struct script *script)
+{
+	if (script->tables)
+		script_tables_begin(script);
 }
 
 void script_python_free(struct script_python *python)
@@ -175,14 +186,16 @@ void script_python_free(struct script_python *python)
 	free(python);
 }
 
-void script_python_forget(struct script_python *python)
+void script_python_forget(struct script *script)
 {
-	pickle_forget(&python->pickle);
+	pickle_forget(&script->python->pickle);
+	if (script->tables)
+		script_tables_forget(script->tables);
 }
 
 /* ---- calls ---- */
 
-static struct pickle *begin_call(struct script *script, int function)
+struct pickle *script_python_call(struct script *script, int function)
 {
 	struct script_python *python = script->python;
 	struct pickle *p = &python->pickle;
@@ -208,16 +221,26 @@ static void end_list(struct script *script)
 	python->open = false;
 }
 
-static int end_call(struct script *script)
+void script_python_call_end(struct script *script)
 {
 	struct pickle *p = &script->python->pickle;
 
 	pickle_tuple_end(p);
 	pickle_tuple_end(p);
+}
+
+int script_python_step(struct script *script)
+{
 	if (script->output->text.len < BATCH_BYTES)
 		return 0;
 	end_list(script);
 	return output_step(script->output);
+}
+
+static int end_call(struct script *script)
+{
+	script_python_call_end(script);
+	return script_python_step(script);
 }
 
 int script_python_end(struct script *script)
@@ -268,8 +291,7 @@ static void add_dso(struct script *script, struct pickle *p, const struct dso *d
 
 /* ---- frames ---- */
 
-/* STB_LOCAL, STB_GLOBAL or STB_WEAK of a symbol table. */
-static unsigned binding(const struct symbol *symbol)
+unsigned script_binding(const struct symbol *symbol)
 {
 	return symbol->binding == 'g' ? 1 : symbol->binding == 'w' ? 2 : 0;
 }
@@ -279,7 +301,7 @@ static void add_symbol(struct pickle *p, const struct symbol *symbol)
 	pickle_dict(p);
 	member_number(p, "start", symbol->start);
 	member_number(p, "end", symbol->end);
-	member_number(p, "binding", binding(symbol));
+	member_number(p, "binding", script_binding(symbol));
 	member_text(p, "name", symbol->name);
 	pickle_dict_end(p);
 }
@@ -361,8 +383,14 @@ static void add_values(struct pickle *p, const struct sample *s)
 	pickle_list_end(p);
 }
 
-/* PERF_MEM_*_NA of perf_event_open(2) where no memory access was recorded. */
-static uint64_t data_source(const struct sample *s)
+uint64_t script_weight(const struct sample *s)
+{
+	if (s->has & DATA_SAMPLE_WEIGHT_STRUCT)
+		return s->weight & UINT32_MAX;
+	return s->has & PERF_SAMPLE_WEIGHT ? s->weight : 0;
+}
+
+uint64_t script_data_source(const struct sample *s)
 {
 	const union perf_mem_data_src none = {
 		.mem_op = PERF_MEM_OP_NA, .mem_lvl = PERF_MEM_LVL_NA, .mem_snoop = PERF_MEM_SNOOP_NA,
@@ -389,8 +417,7 @@ static void add_source(struct script *script, struct pickle *p, uint64_t source)
 static void add_sample(struct script *script, struct pickle *p, const struct sink_sample *taken)
 {
 	const struct sample *s = taken->sample->sample;
-	uint64_t has = s->has, source = data_source(s);
-	bool three = has & DATA_SAMPLE_WEIGHT_STRUCT;
+	uint64_t has = s->has, source = script_data_source(s);
 
 	pickle_dict(p);
 	member_number(p, "id", has & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER) ? s->id : UINT64_MAX);
@@ -405,8 +432,8 @@ static void add_sample(struct script *script, struct pickle *p, const struct sin
 	member_number(p, "phys_addr", has & PERF_SAMPLE_PHYS_ADDR ? s->phys_addr : 0);
 	member_number(p, "addr", has & PERF_SAMPLE_ADDR ? s->addr : 0);
 	add_values(p, s);
-	member_number(p, "weight", three ? s->weight & UINT32_MAX : has & PERF_SAMPLE_WEIGHT ? s->weight : 0);
-	member_number(p, "ins_lat", three ? s->weight >> 32 & 0xffff : 0);
+	member_number(p, "weight", script_weight(s));
+	member_number(p, "ins_lat", has & DATA_SAMPLE_WEIGHT_STRUCT ? s->weight >> 32 & 0xffff : 0);
 	member_number(p, "transaction", has & PERF_SAMPLE_TRANSACTION ? s->transaction : 0);
 	member_number(p, "datasrc", source);
 	add_name(p, "datasrc_decode");
@@ -654,17 +681,11 @@ struct definition {
 static struct pickle *begin_definition(const struct definition *definition, const char *function, const char *field)
 {
 	const struct python_functions *functions = definition->script->python->functions;
-	struct pickle *p = begin_call(definition->script, find_function(functions, function));
+	struct pickle *p = script_python_call(definition->script, python_functions_find(functions, function));
 
 	add_name(p, definition->event);
 	add_name(p, field);
 	return p;
-}
-
-static void end_definition(struct pickle *p)
-{
-	pickle_tuple_end(p);
-	pickle_tuple_end(p);
 }
 
 static void define_name(void *context, const char *field, const char *delimiter, uint64_t value, const char *name)
@@ -676,13 +697,13 @@ static void define_name(void *context, const char *field, const char *delimiter,
 		p = begin_definition(definition, delimiter ? "define_flag_field" : "define_symbolic_field", field);
 		if (delimiter)
 			add_name(p, delimiter);
-		end_definition(p);
+		script_python_call_end(definition->script);
 	}
 	definition->field = field;
 	p = begin_definition(definition, delimiter ? "define_flag_value" : "define_symbolic_value", field);
 	pickle_signed(p, (int64_t)value);
 	add_name(p, name);
-	end_definition(p);
+	script_python_call_end(definition->script);
 }
 
 /* Tells the script what flag_str() and symbol_str() answer for the event. */
@@ -758,7 +779,7 @@ static int tell_answers(struct script *script, const struct replay_sample *sampl
 			continue;
 		location = session_ip_location(&script->session, sample);
 		key.a = location;
-		p = begin_call(script, script->python->answers[i]);
+		p = script_python_call(script, script->python->answers[i]);
 		if (!pickle_again(p, key)) {
 			answers[i].add(script, p, location);
 			pickle_keep(p, key);
@@ -786,11 +807,13 @@ int script_python_sample(struct script *script, const struct sink_sample *taken)
 			define_names(script, sample->event, event);
 		rc = tell_answers(script, sample);
 		if (!rc)
-			add_tracepoint(script, begin_call(script, event->function), event, &traced);
+			add_tracepoint(script, script_python_call(script, event->function), event, &traced);
+	} else if (script->tables) {
+		return script_tables_sample(script, taken);
 	} else {
 		rc = tell_answers(script, sample);
 		if (!rc)
-			add_dictionary(script, begin_call(script, event->function), event, taken);
+			add_dictionary(script, script_python_call(script, event->function), event, taken);
 	}
 	return rc ? rc : end_call(script);
 }
@@ -873,7 +896,8 @@ static bool function_of(uint32_t type, enum other_function *function)
 	}
 }
 
-int script_python_record(struct script *script, const struct record *record, const struct record_body *body)
+int script_python_record(struct script *script, const struct record *record, const struct record_body *body,
+			 const struct thread *thread)
 {
 	enum other_function function;
 	struct pickle *p;
@@ -881,9 +905,11 @@ int script_python_record(struct script *script, const struct record *record, con
 	/* Scripts that show what happens now wait at a pipe: they get what is in order so far. */
 	if (record->type == RECORD_FINISHED_ROUND && script->session.reader->pipe)
 		return script_python_end(script);
+	if (script->tables && script_tables_record(script, record, body, thread))
+		return script_python_step(script);
 	if (!function_of(record->type, &function) || script->python->others[function] < 0)
 		return 0;
-	p = begin_call(script, script->python->others[function]);
+	p = script_python_call(script, script->python->others[function]);
 	if (function == ON_SWITCH)
 		call_switch(p, record, body);
 	else if (function == ON_TRACE_ERROR)
@@ -903,7 +929,7 @@ int script_python_count(struct script *script, const struct script_count *count,
 
 	if (function < 0)
 		return 0;
-	p = begin_call(script, function);
+	p = script_python_call(script, function);
 	pickle_signed(p, count->cpu);
 	pickle_signed(p, pid);
 	pickle_number(p, time_ns);
@@ -917,6 +943,6 @@ int script_python_round(struct script *script, uint64_t time_ns)
 {
 	if (script->python->others[ON_ROUND] < 0)
 		return 0;
-	pickle_number(begin_call(script, script->python->others[ON_ROUND]), time_ns);
+	pickle_number(script_python_call(script, script->python->others[ON_ROUND]), time_ns);
 	return end_call(script);
 }

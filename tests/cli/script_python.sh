@@ -297,10 +297,6 @@ test_bad_scripts()
 	printf 'import os\nos.write(1, b"\\0\\xff\\n")\nos.close(2)\ndef trace_end():\n    os.fork()\n' >"$script"
 	runs -s "$script"
 	same "garbage on its own output, and a fork" 0 "$status"
-	echo 'perf_db_export_mode = True' >"$script"
-	runs -s "$script"
-	same "rows for a database: status" 1 "$status"
-	has "rows for a database" "^pstat: script: perf_db_export_mode: rows of tables are not handed to scripts$" "$err"
 	mkdir empty
 	run env PATH="$PWD/empty" "$PSTAT" script -i "$golden/plain.data" -s "$script"
 	same "no Python: status" 125 "$status"
