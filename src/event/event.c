@@ -10,6 +10,7 @@
 #include "event/event.h"
 
 #include "event/pfm.h"
+#include "event/pmu.h"
 #include "event/vendor.h"
 
 #include <ctype.h>
@@ -138,6 +139,10 @@ static void suggest(struct event_parse *p, const char *word)
 
 static int unknown_event(struct event_parse *p, const struct spec_event *spec)
 {
+	int rc = spec->kind == SPEC_PMU ? pmu_folder_exists(p, spec) : 0;
+
+	if (rc)
+		return rc;
 	suggest(p, spec->word);
 	if (spec->kind == SPEC_PMU)
 		return spec_fail(p->error, -ENOENT, spec->word_pos,

@@ -24,6 +24,8 @@ struct pmu_set {
 };
 void pmu_set_release(struct pmu_set *set);
 
+/* 0; a negative errno with p->error where the folder of PMUs in sysfs cannot be reached: none of them is known then. */
+int pmu_folder_exists(struct event_parse *p, const struct spec_event *spec);
 /* The PMU of exactly that name; reads only its folder. NULL if there is none. */
 const struct pmu *pmu_get(struct event_parse *p, const char *name);
 /*

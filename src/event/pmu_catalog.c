@@ -139,6 +139,21 @@ static char *devices_dir(struct event_parse *p)
 	return xasprintf("%s/bus/event_source/devices", p->host->sysfs);
 }
 
+int pmu_folder_exists(struct event_parse *p, const struct spec_event *spec)
+{
+	char *dir = devices_dir(p);
+	int rc = 0;
+
+	if (access(dir, F_OK)) {
+		rc = spec_fail(p->error, -errno, spec->word_pos, "'%s' cannot be looked for: %s: %s", spec->word, dir,
+			       strerror(errno));
+		if (!strcmp(p->host->sysfs, "/sys"))
+			str_add(&p->error->hint, "mount -t sysfs none /sys");
+	}
+	free(dir);
+	return rc;
+}
+
 const struct pmu *pmu_get(struct event_parse *p, const char *name)
 {
 	struct pmu_catalog *c = catalog(p);

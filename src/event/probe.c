@@ -326,8 +326,10 @@ static int probe_lookup(struct event_parse *p, const struct spec_event *spec)
 	if (spec->kind != SPEC_PMU || !(probe.kind = find_kind(spec->word)))
 		return 0;
 	probe.pmu = pmu_get(p, spec->word);
-	if (!probe.pmu)
-		return spec_fail(p->error, -ENOENT, spec->word_pos, "%s", probe.kind->absent);
+	if (!probe.pmu) {
+		ret = pmu_folder_exists(p, spec);
+		return ret ? ret : spec_fail(p->error, -ENOENT, spec->word_pos, "%s", probe.kind->absent);
+	}
 	event = event_new(p, spec, &probe_source);
 	event->attr.type = probe.pmu->info.type;
 	free(event->pmu_name);

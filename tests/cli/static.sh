@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The static file (make static), copied alone into an empty root, where it counts, records, reports, annotates, draws and
-# compares as anywhere. What it misses there (/proc, /sys, /dev/null, /etc/passwd) it names.
+# The static file (make static), copied alone into an empty root, where it counts, records, reports, annotates, draws,
+# traces and compares as anywhere. What it misses there (/proc, /sys, /dev/null, /etc/passwd) it names.
 #
 # run: once
 . "${0%/*}/../lib.sh"
@@ -94,6 +94,10 @@ test_what_is_missing_is_said()
 	has "processes" '^pstat: process 1: it cannot be looked for: /proc is not mounted' "$err"
 	run within "" /pstat top --uid nobody --once
 	has "users" "^pstat: user 'nobody': /etc/passwd: No such file" "$err"
+	for unit in uprobe/path=/inlined,func=outer/ msr/tsc/; do
+		run within "" /pstat stat -e "$unit" -- /inlined
+		has "units: $unit" "^pstat: '[a-z]*' cannot be looked for: /sys/bus/event_source/devices: No such file" "$err"
+	done
 	run within "" /pstat compare /inlined /inlined
 	has "the place of output" '^pstat: /dev/null: No such file' "$err"
 	run within "" /pstat doctor
@@ -125,6 +129,25 @@ test_root_of_a_container()
 	run within "$all" /pstat record -q -N -o /out/of_user -e page-faults -u no_one -- /inlined
 	has "and nowhere else" "^pstat: user 'no_one': /etc/passwd has none of this name" "$err"
 	rm -r "$root/etc"
+}
+
+test_tracepoints()
+{
+	local all="proc sys null"
+
+	need_mount
+	need_tracefs
+	run within "$all" /pstat trace -e brk -- /inlined
+	has "it traces" '^ .* inlined/[0-9]+ brk\(brk: ' "$err$out"
+	run within "$all" /pstat sched record -q -o /out/sched -- /inlined
+	same "it records switches" 0 "$status"
+	run within "" /pstat sched latency -i /out/sched
+	has "and reads them" '^ +inlined:' "$out"
+	need_uprobes
+	run within "$all" /pstat stat -x, -e probe:/inlined:outer -- /inlined
+	has "it counts calls" '^20,,probe_inlined:outer,' "$err"
+	run within "" /pstat probe -x /inlined -V outer
+	has "and finds variables" '(long unsigned int|unsigned long)	n$' "$out"
 }
 
 test_read_only()

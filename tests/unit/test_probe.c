@@ -166,11 +166,16 @@ static void test_refused(void **state)
 static void test_pmus_that_the_kernel_lacks(void **state)
 {
 	const struct host_paths nowhere = { "/nonexistent", "/proc", "/nonexistent", NULL };
+	struct fake_machine bare;
 
 	(void)state;
-	expect_error("kprobe/func=x/", &nowhere, -ENOENT, "this kernel has no kprobes");
 	expect_error("uprobe/path=/bin/sh,offset=1/", &nowhere, -ENOENT,
-		     "this kernel has no uprobes");
+		     "'uprobe' cannot be looked for: /nonexistent/bus/event_source/devices: No such file or directory");
+	fake_machine_init(&bare);
+	fake_machine_pmu(&bare, "software", "type", "1\n");
+	expect_error("kprobe/func=x/", &bare.host, -ENOENT, "this kernel has no kprobes");
+	expect_error("uprobe/path=/bin/sh,offset=1/", &bare.host, -ENOENT, "this kernel has no uprobes");
+	fake_machine_release(&bare);
 }
 
 static void test_copies_own_their_text(void **state)
