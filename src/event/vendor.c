@@ -119,17 +119,19 @@ static const struct {
 } msr_terms[] = { { 0x1a6, "offcore_rsp" }, { 0x1a7, "offcore_rsp" }, { 0x3f6, "ldlat" }, { 0x3f7, "frontend" } };
 
 /*
- * Events of Intel's fixed counters: the files number the counter, event 0 with a mask. The kernel wants the code by
- * which any counter counts the same, and then takes the fixed one.
+ * Events of Intel's fixed counters. The files have the number of the counter, and as code nothing, 0 with a mask, or
+ * one that is no event (0xA of Bonnell). The kernel wants the code by which any counter counts the same, and then
+ * takes the fixed one; for reference cycles it has a code that no counter has: event 0, mask 3.
  */
-static const struct {
+static const struct fixed_event {
 	const char *name;
-	uint64_t event;
+	uint64_t event, mask;
 } fixed_events[] = {
-	{ "INST_RETIRED.ANY", 0xc0 },
-	{ "CPU_CLK_UNHALTED.CORE", 0x3c },
-	{ "CPU_CLK_UNHALTED.THREAD", 0x3c },
-	{ "CPU_CLK_UNHALTED.THREAD_ANY", 0x3c },
+	{ "INST_RETIRED.ANY", 0xc0, 0 },
+	{ "CPU_CLK_UNHALTED.CORE", 0x3c, 0 },
+	{ "CPU_CLK_UNHALTED.REF", 0, 3 },
+	{ "CPU_CLK_UNHALTED.THREAD", 0x3c, 0 },
+	{ "CPU_CLK_UNHALTED.THREAD_ANY", 0x3c, 0 },
 };
 
 struct alias_maker {
@@ -171,18 +173,24 @@ static void add_term(struct alias_maker *m, const char *name, uint64_t value)
 
 #define READ(m, field, number) read_number(m, VENDOR_##field, #field, number)
 
-static uint64_t fixed_event(const char *name)
+/* The event of a fixed counter that has the alias's name, unless its record has a code for other counters. */
+static const struct fixed_event *fixed_event(const struct alias_maker *m, bool has_code)
 {
+	const char *counter = m->text->field[VENDOR_Counter];
+
+	if (has_code && !(counter && !strncasecmp(counter, "fixed", 5)))
+		return NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(fixed_events); i++)
-		if (!strcasecmp(fixed_events[i].name, name))
-			return fixed_events[i].event;
-	return 0;
+		if (!strcasecmp(fixed_events[i].name, m->alias->name))
+			return &fixed_events[i];
+	return NULL;
 }
 
 /* The code itself, in one of its forms. */
 static int add_code(struct alias_maker *m)
 {
 	uint64_t event, more, mask, more_mask, code;
+	const struct fixed_event *fixed;
 
 	if (READ(m, ConfigCode, &code) || READ(m, EventCode, &event) || READ(m, ExtSel, &more) ||
 	    READ(m, UMask, &mask) || READ(m, UMaskExt, &more_mask))
@@ -193,11 +201,13 @@ static int add_code(struct alias_maker *m)
 		if (READ(m, EventidCode, &code))
 			return -EINVAL;
 		add_term(m, "eventid", code);
-	} else if (!event && !more && fixed_event(m->alias->name)) {
-		add_term(m, "event", fixed_event(m->alias->name));
-		return 0;
 	} else {
-		add_term(m, "event", event | more << 8);
+		fixed = fixed_event(m, event || more);
+		add_term(m, "event", fixed ? fixed->event : event | more << 8);
+		if (fixed) {
+			mask = fixed->mask;
+			more_mask = 0;
+		}
 	}
 	if (mask || more_mask)
 		add_term(m, "umask", mask | more_mask << 8);

@@ -32,7 +32,8 @@
 	FIELD(CounterMask) FIELD(Invert) FIELD(EdgeDetect) FIELD(AnyThread) FIELD(PortMask) FIELD(FCMask)              \
 	FIELD(NodeType) FIELD(RdWrMask) FIELD(EnAllCores) FIELD(EnAllSlices) FIELD(SliceId) FIELD(ThreadMask)          \
 	FIELD(MSRIndex) FIELD(MSRValue) FIELD(Filter) FIELD(SampleAfterValue) FIELD(Unit) FIELD(CounterType)           \
-	FIELD(PerPkg) FIELD(ScaleUnit) FIELD(Deprecated) FIELD(MetricExpr) FIELD(MetricGroup) FIELD(MetricThreshold)
+	FIELD(PerPkg) FIELD(ScaleUnit) FIELD(Deprecated) FIELD(MetricExpr) FIELD(MetricGroup) FIELD(MetricThreshold)   \
+	FIELD(Counter)
 #define VENDOR_FIELD_ENUM(name) VENDOR_##name,
 enum vendor_field { VENDOR_FIELDS(VENDOR_FIELD_ENUM) VENDOR_N_FIELDS };
 

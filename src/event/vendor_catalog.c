@@ -293,26 +293,55 @@ static const char *core_of_role(const char *role)
 	return "";
 }
 
+struct map_row {
+	const char *pattern, *name, *type, *role;
+};
+
+/* Fills the row from a line, which is cut at its commas. */
+static void split_row(char *line, struct map_row *row)
+{
+	char *column[MAP_COLUMNS];
+
+	line[strcspn(line, "\r")] = '\0';
+	for (size_t i = 0; i < MAP_COLUMNS; i++) {
+		char *end = line + strcspn(line, ",");
+
+		column[i] = line;
+		line = *end ? end + 1 : end;
+		*end = '\0';
+	}
+	*row = (struct map_row){ .pattern = column[0], .name = column[2], .type = column[3], .role = column[6] };
+}
+
+/*
+ * Is the row a later one for what a row with another pattern has taken? Patterns go from special ones to general ones,
+ * as of AMD's models: "AuthenticAMD-26-[12467][[:xdigit:]]", then "AuthenticAMD-26-[[:xdigit:]]+" for all others.
+ */
+static bool is_for_others(const struct map_row *taken, size_t n, const struct map_row *row)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(taken[i].type, row->type) && !strcmp(taken[i].role, row->role))
+			return strcmp(taken[i].pattern, row->pattern) != 0;
+	return false;
+}
+
 /* Adds the files of all rows that are for the CPU; false: there is none. */
 static bool add_rows(struct vendor_catalog *vendors, const char *root, char *rows, const struct cpu_identity *cpu)
 {
+	struct map_row row, *taken = NULL;
+	size_t n = 0, cap = 0;
 	char *line;
-	bool found = false;
 
 	while ((line = strsep(&rows, "\n"))) {
-		char none[1] = "", *column[MAP_COLUMNS];
-
-		line[strcspn(line, "\r")] = '\0';
-		for (size_t i = 0; i < MAP_COLUMNS; i++) {
-			column[i] = line ? strsep(&line, ",") : none;
-			column[i] = column[i] ? column[i] : none;
-		}
-		if (!*column[2] || !cpu_matches(cpu, column[0]))
+		split_row(line, &row);
+		if (!*row.name || !cpu_matches(cpu, row.pattern) || is_for_others(taken, n, &row))
 			continue;
-		add_named(vendors, root, column[2], column[3], *cpu->core ? cpu->core : core_of_role(column[6]));
-		found = true;
+		add_named(vendors, root, row.name, row.type, *cpu->core ? cpu->core : core_of_role(row.role));
+		VEC_GROW(taken, n, cap);
+		taken[n++] = row;
 	}
-	return found;
+	free(taken);
+	return n > 0;
 }
 
 /* Looks for a mapfile.csv at one place. True: it has rows for the CPU. *there: there is one. */
@@ -437,9 +466,13 @@ static bool index_record(struct vendor_catalog *vendors, uint32_t file, struct j
 	}
 	if (key.kind != JSON_CLOSE)
 		return false;
-	if (event.len || metric.len || standard.len)
-		add_record(vendors, file, at, event.len ? &event : metric.len ? &metric : &standard,
-			   !event.len && metric.len);
+	/* An event may have a metric of its own beside it. */
+	if (event.len)
+		add_record(vendors, file, at, &event, false);
+	if (metric.len)
+		add_record(vendors, file, at, &metric, true);
+	if (!event.len && !metric.len && standard.len)
+		add_record(vendors, file, at, &standard, false);
 	return true;
 }
 

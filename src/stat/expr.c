@@ -171,7 +171,7 @@ static bool take(struct expr_parser *ps, char c)
 static bool is_name_char(const struct expr_parser *ps, char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == ':' || c == '.' ||
-	       (c && strchr(ps->others ? "@?!" : "-", c));
+	       (c && strchr(ps->others ? "@?!=" : "-", c));
 }
 
 /* Length of the name here; 0: there is none. */

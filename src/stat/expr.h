@@ -21,8 +21,8 @@
  * has_event(name) is 1 where the event is counted, source_count(name) how many events are added up in it.
  *
  * The formulas that vendors publish are in perf's language (expr_compile_perf). There a name takes letters, digits,
- * '_', '.', ':', '@', '?' and '!', and what follows a backslash; '@' stands for a slash: cpu@X.Y\\,cmask\\=1@. A name
- * with a '#' before it is a number about the machine. Names of other metrics stand for their formulas.
+ * '_', '.', ':', '@', '?', '!' and '=', and what follows a backslash; '@' stands for a slash: cpu@X.Y\\,cmask\\=1@. A
+ * name with a '#' before it is a number about the machine. Names of other metrics stand for their formulas.
  *
  * A formula is compiled once, into a program with numbered inputs: an evaluation reads no text, looks nothing
  * up by its name and takes no memory.

@@ -96,11 +96,25 @@ uint64_t metric_events_called(const struct expr_name *name)
 	return events;
 }
 
-bool metric_same_attr(const struct perf_event_attr *a, const struct perf_event_attr *b)
+static bool same_cpus(const struct intset *a, const struct intset *b)
+{
+	return a->n == b->n && (!a->n || !memcmp(a->v, b->v, a->n * sizeof(*a->v)));
+}
+
+static bool same_attr(const struct perf_event_attr *a, const struct perf_event_attr *b)
 {
 	return a->type == b->type && a->config == b->config && a->config1 == b->config1 &&
 	       a->config2 == b->config2 && a->exclude_user == b->exclude_user &&
 	       a->exclude_kernel == b->exclude_kernel && a->exclude_hv == b->exclude_hv;
+}
+
+bool metric_word_means(const struct metric_word *word, const struct perf_event_attr *attr, const struct intset *cpus)
+{
+	size_t i = 0;
+
+	while (i < word->n_attrs && !same_attr(attr, &word->attrs[i]))
+		i++;
+	return i < word->n_attrs && same_cpus(cpus, &word->cpus);
 }
 
 struct metric_line metric_line_of(const struct event *event, const struct perf_event_attr *opened)
@@ -111,12 +125,13 @@ struct metric_line metric_line_of(const struct event *event, const struct perf_e
 		.opened = opened,
 		.n_sources = 1,
 		.cgroup = event->cgroup,
+		.cpus = &event->terms.cpus,
 		.group = event->leader,
 		.leader = event->leader,
 		.supported = true,
 	};
 
-	line.is_apart = event_is_moved(event);
+	line.is_apart = event_is_moved(event) || (event->attr.type >= PERF_TYPE_MAX && !event->pmu_is_core);
 	if (is_generic(&event->attr))
 		line.core_type = (uint32_t)(event->attr.config >> CORE_TYPE_SHIFT);
 	else if (event->pmu_is_core && event->cpus.n)
@@ -166,12 +181,9 @@ static bool in_pass(const struct metric_line *line, unsigned pass)
 
 static bool is_called(const struct metric_search *s, size_t line, const struct metric_input *input)
 {
-	if (input->word) {
-		for (size_t i = 0; i < input->word->n_attrs && s->lines[line].kind == EVENT_KERNEL; i++)
-			if (metric_same_attr(s->lines[line].asked, &input->word->attrs[i]))
-				return true;
-		return false;
-	}
+	if (input->word)
+		return s->lines[line].kind == EVENT_KERNEL &&
+		       metric_word_means(input->word, s->lines[line].asked, s->lines[line].cpus);
 	return input->events >> s->events[line] & 1 && counts_modes(s->lines[line].opened, input->name);
 }
 
@@ -182,7 +194,8 @@ static bool fits(const struct metric_search *s, const struct metric_use *use, un
 	const struct metric_line *line = &s->lines[at], *core;
 
 	if (!line->supported || !in_pass(line, pass) || !is_called(s, at, input) ||
-	    !text_same(line->cgroup, s->lines[use->line].cgroup))
+	    !text_same(line->cgroup, s->lines[use->line].cgroup) ||
+	    (!input->word && !same_cpus(line->cpus, s->lines[use->line].cpus)))
 		return false;
 	if (use->core_line == SIZE_MAX || !is_of_core(line))
 		return true;

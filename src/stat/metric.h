@@ -34,6 +34,7 @@ struct metric_line {
 	bool is_apart; /* a unit counts it that belongs to no core */
 	unsigned n_sources; /* events that are added up in it */
 	const char *cgroup; /* or NULL */
+	const struct intset *cpus; /* on which alone it is counted (the term cpu=); n 0: on all of the run's */
 	size_t group; /* index of the leader as asked for */
 	size_t leader; /* index of the leader as opened */
 	unsigned pass; /* the run of the command that it is counted in; 0 for all without --passes */
@@ -83,6 +84,7 @@ struct metric_word {
 	double fact;
 	struct perf_event_attr *attrs; /* of the events that it means: one for each PMU */
 	size_t n_attrs;
+	struct intset cpus; /* of the term cpu= */
 	bool is_core; /* core PMUs count it */
 };
 
@@ -127,8 +129,8 @@ int metrics_make(const char *word, struct event_list *events, const struct metri
 extern const struct event_metric kernel_metrics[];
 extern const size_t n_kernel_metrics;
 
-/* The same event, counted in the same modes? */
-bool metric_same_attr(const struct perf_event_attr *a, const struct perf_event_attr *b);
+/* Is this an event that the word means, counted in the same modes, on CPUs chosen in the same way? */
+bool metric_word_means(const struct metric_word *word, const struct perf_event_attr *attr, const struct intset *cpus);
 
 /* ---- once, when counters are open ---- */
 

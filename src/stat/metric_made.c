@@ -27,6 +27,7 @@ struct maker {
 	const struct metric_ground *ground;
 	const struct event_metric *known;
 	size_t n_known;
+	const char *unit; /* of the metric at hand, or NULL */
 	struct str *err;
 };
 
@@ -45,6 +46,7 @@ static void made_metric_free(struct made_metric *made)
 	for (size_t i = 0; i < expr_n_names(made->expr); i++) {
 		free(made->words[i].spec);
 		free(made->words[i].attrs);
+		intset_release(&made->words[i].cpus);
 	}
 	free(made->words);
 	expr_free(made->expr);
@@ -64,18 +66,27 @@ void metrics_release(const struct metric ***chosen, size_t *n)
 
 /* ---- names in a formula ---- */
 
+static bool same_unit(const char *a, const char *b)
+{
+	return a && b ? !strcasecmp(a, b) : a == b;
+}
+
 /* On a machine with several kinds of cores a metric may be there for each: that of the same one goes before. */
 static const char *formula_of(void *data, const char *name, size_t len)
 {
 	const struct maker *maker = data;
+	const char *first = NULL;
 
 	for (size_t i = 0; i < maker->n_known; i++) {
 		const struct event_metric *known = &maker->known[i];
 
-		if (strlen(known->name) == len && !strncasecmp(known->name, name, len))
+		if (strlen(known->name) != len || strncasecmp(known->name, name, len) != 0)
+			continue;
+		if (same_unit(known->unit, maker->unit))
 			return known->formula;
+		first = first ? first : known->formula;
 	}
-	return NULL;
+	return first;
 }
 
 /* "cpu@X.Y\,cmask\=1@" -> "cpu/X.Y,cmask=1/" */
@@ -104,6 +115,7 @@ static void take_event(struct metric_word *word, const struct event *event, cons
 	case EVENT_KERNEL:
 		word->attrs = xreallocarray(word->attrs, word->n_attrs + 1, sizeof(*word->attrs));
 		word->attrs[word->n_attrs++] = event->attr;
+		intset_copy(&word->cpus, &event->terms.cpus);
 		word->is_core |= event->pmu_is_core || event->attr.type == PERF_TYPE_HARDWARE ||
 				 event->attr.type == PERF_TYPE_HW_CACHE;
 		break;
@@ -210,10 +222,8 @@ static struct made_metric *make_metric(struct maker *maker, const struct event_m
 
 static bool is_wanted(const struct event *event, const struct metric_word *word)
 {
-	for (size_t i = 0; i < word->n_attrs && event->kind == EVENT_KERNEL && !event->cgroup; i++)
-		if (metric_same_attr(&event->attr, &word->attrs[i]))
-			return true;
-	return false;
+	return event->kind == EVENT_KERNEL && !event->cgroup &&
+	       metric_word_means(word, &event->attr, &event->terms.cpus);
 }
 
 static bool group_has(const struct event_list *events, size_t leader, const struct metric_word *word)
@@ -307,7 +317,7 @@ static int add_group(struct maker *maker, const struct weak_group *group)
 static void want(struct weak_group *group, const struct metric_word *word)
 {
 	for (size_t i = 0; i < group->n; i++)
-		if (metric_same_attr(&group->v[i]->attrs[0], &word->attrs[0]))
+		if (metric_word_means(group->v[i], &word->attrs[0], &word->cpus))
 			return;
 	group->v[group->n++] = word;
 }
@@ -371,9 +381,11 @@ static bool is_chosen(const struct metric *const *chosen, size_t n, const struct
 static int choose(struct maker *maker, const struct event_metric *known, const struct metric ***chosen,
 		  size_t *n_chosen, struct str *why)
 {
-	struct made_metric *made = make_metric(maker, known, why);
+	struct made_metric *made;
 	int rc;
 
+	maker->unit = known->unit;
+	made = make_metric(maker, known, why);
 	if (!made)
 		return -ENOENT;
 	rc = add_events(maker, made);

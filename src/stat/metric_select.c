@@ -106,7 +106,7 @@ static bool is_event_named(const struct event *event, const struct expr_name *na
 	bool modes = memchr(name->text, ':', name->len);
 
 	return event->kind == EVENT_KERNEL && event->user_excludes == modes && !event->cgroup &&
-	       metric_attr_is(&event->attr, name);
+	       !event->terms.has_cpus && metric_attr_is(&event->attr, name);
 }
 
 static bool group_has(const struct event_list *events, size_t leader, const struct expr_name *name)

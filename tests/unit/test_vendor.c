@@ -106,7 +106,14 @@ static const struct machine_file intel[] = {
 			       "{\"EventCode\": \"0xc6\", \"UMask\": \"0x01\", \"MSRIndex\": \"0x3F7\", "
 			       "\"MSRValue\": \"0x12\", \"CounterMask\": \"3\", \"EventName\": \"BIG.ONLY\"},"
 			       "{\"EventCode\": \"0x00\", \"UMask\": \"0x01\", \"EventName\": \"INST_RETIRED.ANY\"},"
-			       "{\"EventCode\": \"1\", \"MSRIndex\": \"0x999\", \"MSRValue\": \"7\", "
+			       "{\"EventCode\": \"0xA\", \"Counter\": \"Fixed counter 2\", "
+			      "\"EventName\": \"CPU_CLK_UNHALTED.CORE\"},"
+			      "{\"Counter\": \"Fixed counter 3\", \"EventName\": \"CPU_CLK_UNHALTED.REF\"},"
+			      "{\"EventCode\": \"0x3C\", \"UMask\": \"0x1\", \"Counter\": \"0,1\", "
+			      "\"EventName\": \"CPU_CLK_UNHALTED.THREAD\"},"
+			      "{\"EventCode\": \"7\", \"EventName\": \"WITH.METRIC\", \"MetricName\": \"of_both\", "
+			      "\"MetricExpr\": \"WITH.METRIC / 2\"},"
+			      "{\"EventCode\": \"1\", \"MSRIndex\": \"0x999\", \"MSRValue\": \"7\", "
 			       "\"EventName\": \"STRANGE.MSR\"},"
 			       "{\"EventCode\": \"1\", \"Invert\": \"1\", \"EventName\": \"NO.FIELD\"}]}" },
 	{ "T/events/uncore.json", "\xef\xbb\xbf{\"Events\": ["
@@ -115,6 +122,22 @@ static const struct machine_file intel[] = {
 				  "{\"Unit\": \"iMC\", \"EventCode\": \"0xff\", \"UMask\": \"0x20\", "
 				  "\"EventName\": \"UNC_MC0_READS_FREERUN\", \"CounterType\": \"FREERUN\"}]}" },
 };
+
+/* A record that is an event and a metric is both. */
+static void expect_both(const struct host_paths *host)
+{
+	const struct event_metric *metrics;
+	struct event_list list;
+	size_t n;
+
+	expect_events("WITH.METRIC", host, "WITH.METRIC @cpu_core 4:7 cpus=0-1 core\n");
+	event_list_init(&list);
+	metrics = event_metrics(&list, host, &n);
+	assert_int_equal(n, 1);
+	assert_string_equal(metrics[0].name, "of_both");
+	assert_string_equal(metrics[0].formula, "WITH.METRIC / 2");
+	event_list_release(&list);
+}
 
 static void test_intel(void **state)
 {
@@ -132,6 +155,11 @@ static void test_intel(void **state)
 	expect_events("INST_RETIRED.ANY:u", &m.host, "INST_RETIRED.ANY:u @cpu_core 4:c0 cpus=0-1 core\n");
 	/* A number is as good as a text; a field that is neither does not count. */
 	expect_events("NUMBER", &m.host, "NUMBER @cpu_atom a:17 cpus=2-3 core\n");
+	/* Fixed counters have codes of the kernel's; what other counters count keeps its own. */
+	expect_events("CPU_CLK_UNHALTED.CORE", &m.host, "CPU_CLK_UNHALTED.CORE @cpu_core 4:3c cpus=0-1 core\n");
+	expect_events("CPU_CLK_UNHALTED.REF", &m.host, "CPU_CLK_UNHALTED.REF @cpu_core 4:300 cpus=0-1 core\n");
+	expect_events("CPU_CLK_UNHALTED.THREAD", &m.host, "CPU_CLK_UNHALTED.THREAD @cpu_core 4:13c cpus=0-1 core\n");
+	expect_both(&m.host);
 	expect_events("UNC_M_READS", &m.host,
 		      "UNC_M_READS @uncore_imc_0 c:5 cpus=0 x0.0625 MiB per-pkg expansion=1/pmus\n"
 		      "UNC_M_READS @uncore_imc_1 d:5 cpus=0 x0.0625 MiB per-pkg expansion=1/pmus\n");
@@ -161,7 +189,9 @@ static const struct machine_file amd[] = {
 				  "AuthenticAMD-23-[[:xdigit:]]+,v2,old,core\n"
 				  "(((((AuthenticAMD-25,v2,old,core\n"
 				  "AuthenticAMD-25-([245][[:xdigit:]]|[[:xdigit:]]),v1,old,core\n"
-				  "AuthenticAMD-25-[[:xdigit:]]+,v1,new,core\n" },
+				  "AuthenticAMD-25-[[:xdigit:]]+,v1,new,core\n"
+				  "AuthenticAMD-[[:xdigit:]]+-.*,v1,other,core\n" },
+	{ PERF_AMD "other/core.json", "[{\"EventName\": \"other_name\", \"EventCode\": \"0x12\"}]" },
 	{ PERF_AMD "old/core.json", "[{\"EventName\": \"old_name\", \"EventCode\": \"0x11\"}]" },
 	{ PERF_AMD "new/core.json", "[{\"EventName\": \"de_stalls.front\", \"EventCode\": \"0x1a0\", "
 				   "\"UMask\": \"0x01\"}]" },
@@ -179,6 +209,8 @@ static void test_amd(void **state)
 	expect_events("DE_STALLS.FRONT", &m.host, "DE_STALLS.FRONT @cpu 4:1000001a0 core\n");
 	expect_events("l3_misses", &m.host, "l3_misses @amd_l3 b:800000000104 cpus=0\n");
 	expect_error("old_name", &m.host, -ENOENT, "unknown event");
+	/* The first row is the CPU's, whatever later ones are for. */
+	expect_error("other_name", &m.host, -ENOENT, "unknown event");
 	fake_machine_release(&m);
 }
 
