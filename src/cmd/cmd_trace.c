@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pstat trace: the wiring. A recording of all entries and exits of system calls in a thread of its own (live_run.c), or
- * one from a file, is read by a stream of calls; each is printed as a line, or counted for the summary, or both.
+ * one from a file, is read by a stream of calls; each is printed as a line, or counted for the summary, or both. So are
+ * samples of other events between them.
  */
 #include "cmd/command.h"
 #include "cmd/live_run.h"
@@ -29,6 +30,7 @@ struct trace_run {
 	struct live_run live; /* not where a file is read */
 	struct syscall_table table;
 	struct syscall_selection selection;
+	struct session session;
 	struct syscall_stream *stream;
 	struct syscall_lines lines;
 	struct syscall_summary *summary; /* NULL: none is wanted */
@@ -85,6 +87,38 @@ static int on_call(void *context, const struct syscall_call *call, struct str *e
 	return output_step(&run->out.output) || run->n_lines == run->words->max_events;
 }
 
+static bool wants_event(void *context, const struct data_event *event)
+{
+	const struct trace_run *run = context;
+
+	return trace_words_want(run->words, event);
+}
+
+/* Times on a CPU are summed up only, unless -e names their event. */
+static bool event_has_line(const struct trace_words *words, const struct syscall_event *event)
+{
+	return !words->summary && !(event->point == POINT_RUNTIME && words->runtime) &&
+	       !intset_has(&words->left_out, event->thread->thread->tid);
+}
+
+static int on_event(void *context, const struct syscall_event *event, struct str *err)
+{
+	struct trace_run *run = context;
+
+	(void)err;
+	if (run->summary)
+		syscall_summary_event(run->summary, event);
+	if (!event_has_line(run->words, event))
+		return 0;
+	set_base(run);
+	if (run->words->json)
+		syscall_json_add_event(&run->lines, event, &run->out.output.text);
+	else
+		syscall_line_add_event(&run->lines, event, &run->out.output.text);
+	run->n_lines++;
+	return output_step(&run->out.output) || run->n_lines == run->words->max_events;
+}
+
 static int on_lost(void *context, uint64_t where_ns, uint64_t n, struct str *err)
 {
 	struct trace_run *run = context;
@@ -113,25 +147,41 @@ static void on_gone(void *context, struct syscall_thread *thread)
 
 /* ---- the run ---- */
 
-static bool open_stream(struct trace_run *run, const struct recording_info *recording)
+static int open_session(struct trace_run *run, struct str *err)
+{
+	struct session_options options = run->words->sample.session;
+	struct live_source *live = run->live.live;
+
+	options.replay.data_maps = run->words->faults || !live;
+	return live ? session_init_live(&run->session, live_source_recording(live), live_source_source(live), &options,
+					err) :
+		      session_init(&run->session, &run->out.reader, &options, err);
+}
+
+static bool open_stream(struct trace_run *run)
 {
 	const struct trace_words *words = run->words;
-	const struct syscall_sink sink = { .context = run, .call = on_call, .lost = on_lost, .gone = on_gone };
+	const struct syscall_sink sink = { .context = run, .call = on_call, .wants = wants_event, .event = on_event,
+					   .lost = on_lost, .gone = on_gone };
 	struct str err = STR_INIT;
 
-	run->stream = syscall_stream_new(recording, &run->table, &run->selection, &sink, &err);
+	if (!open_session(run, &err) && !trace_words_find(words, run->session.recording->events, &err))
+		run->stream = syscall_stream_new(&run->session, &run->table, &run->selection, &sink, &err);
 	if (run->stream) {
 		const struct syscall_summary_options options = {
 			.table = &run->table,
-			.replay = syscall_stream_replay(run->stream),
+			.replay = &run->session.replay,
 			.errnos = words->errno_summary,
 			.histogram = words->histogram,
 			.total = words->total,
 			.max_rows = words->max_rows,
+			.runtime = words->runtime,
 		};
 
 		run->lines = (struct syscall_lines){
-			.table = &run->table, .replay = options.replay, .no_comm = words->no_comm,
+			.table = &run->table, .session = &run->session,
+			.tracepoints = syscall_stream_tracepoints(run->stream), .no_comm = words->no_comm,
+			.no_calls = words->no_calls, .kernel_format = words->kernel_format,
 		};
 		if (words->summary || words->with_summary)
 			run->summary = syscall_summary_new(&options);
@@ -153,12 +203,12 @@ static void wait_for_records(struct trace_run *run)
 }
 
 /* Reads to the end, whatever ends it; then prints what is known only then. */
-static void read_calls(struct trace_run *run, struct record_source *source)
+static void read_calls(struct trace_run *run)
 {
 	struct str err = STR_INIT;
 	int code;
 
-	while ((code = syscall_stream_run(run->stream, source, &err)) > 0 && !run->out.output.failed)
+	while ((code = syscall_stream_run(run->stream, run->session.source, &err)) > 0 && !run->out.output.failed)
 		wait_for_records(run);
 	if (code < 0)
 		fail_with(run, &err);
@@ -177,8 +227,8 @@ static void trace_live(struct trace_run *run)
 	if (live_run_begin(&run->live, &err)) {
 		fail_with(run, &err);
 	} else if (run->live.live) {
-		if (open_stream(run, live_source_recording(run->live.live)))
-			read_calls(run, live_source_source(run->live.live));
+		if (open_stream(run))
+			read_calls(run);
 		live_run_stop(&run->live);
 	}
 	if (!words->record.quiet && run->lost)
@@ -189,8 +239,8 @@ static void trace_live(struct trace_run *run)
 
 static void trace_file(struct trace_run *run)
 {
-	if (open_stream(run, &run->out.reader.recording))
-		read_calls(run, &run->out.reader.source);
+	if (open_stream(run))
+		read_calls(run);
 	if (!run->words->record.quiet)
 		message_notes(run->out.reader.recording.notes, 0, run->words->record.verbose > 0);
 }
@@ -263,6 +313,7 @@ static int run_trace(struct trace_words *words)
 	status = exit_status(&run, status);
 	syscall_summary_free(run.summary);
 	syscall_stream_free(run.stream);
+	session_release(&run.session);
 	syscall_selection_release(&run.selection);
 	syscall_table_release(&run.table);
 	return status;

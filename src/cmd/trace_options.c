@@ -12,13 +12,40 @@
 #include <limits.h>
 #include <unistd.h>
 
-static int take_calls(void *target, const char *argument, struct str *err)
+static int add_list(struct trace_words *words, const char *text, bool is_filter)
 {
+	VEC_GROW(words->lists, words->n_lists, words->cap_lists);
+	words->lists[words->n_lists++] = (struct traced_list){ text, is_filter };
+	return 0;
+}
+
+static int take_list(void *target, const char *argument, struct str *err)
+{
+	(void)err;
+	return add_list(target, argument, false);
+}
+
+static int take_event_filter(void *target, const char *argument, struct str *err)
+{
+	(void)err;
+	return add_list(target, argument, true);
+}
+
+static int take_faults(void *target, const char *argument, struct str *err)
+{
+	static const struct {
+		const char *name;
+		enum traced_faults faults;
+	} kinds[] = { { "all", FAULTS_ALL }, { "min", FAULTS_MINOR }, { "maj", FAULTS_MAJOR } };
 	struct trace_words *words = target;
 
-	(void)err;
-	str_addf(&words->calls, "%s\n", argument);
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (argument && strcmp(argument, kinds[i].name) != 0)
+			continue;
+		words->faults = argument ? kinds[i].faults : FAULTS_MAJOR;
+		return 0;
+	}
+	return fail(err, -EINVAL, "--pf: '%s' is none of all, min and maj", argument);
 }
 
 static int take_least(void *target, const char *argument, struct str *err)
@@ -63,8 +90,15 @@ const struct option_row trace_options[] = {
 	  .value = VALUE_FILE },
 
 	{ .kind = OPTION_GROUP, .help = "Which calls" },
-	{ OPTION_CALL, 'e', "event", "list", "names, patterns, %classes; !list: all but these", .call = take_calls },
-	{ OPTION_CALL, 0, "expr", "list", "the same", .call = take_calls },
+	{ OPTION_CALL, 'e', "event", "list", "names, patterns, %classes; !list: all but these; other events",
+	  .call = take_list },
+	{ OPTION_CALL, 0, "expr", "list", "the same", .call = take_list },
+	{ OPTION_CALL, 0, "filter", "expression", "filter of the tracepoints of the last -e",
+	  .call = take_event_filter },
+	{ OPTION_CALL, 'F', "pf", "all|maj|min", "page faults, too (default maj)", .value = VALUE_ONE_OF,
+	  .call = take_faults, .argument_optional = true, .argument_may_follow = true },
+	{ OPTION_SWITCH, 0, "syscalls", NULL, "calls, also where other events are named, or none", FIELD(syscalls),
+	  .both = true },
 	{ OPTION_FLAG, 0, "failure", NULL, "print only calls that failed", FIELD(failure) },
 	{ OPTION_CALL, 0, "duration", "ms", "print only calls that took at least so long", .call = take_least },
 	{ OPTION_UNSIGNED, 0, "max-events", "n", "stop after n lines", FIELD(max_events), .min = 1, .max = INT_MAX },
@@ -75,6 +109,8 @@ const struct option_row trace_options[] = {
 	{ OPTION_FLAG, 'T', "time", NULL, "print times of the clock, not since the first call", FIELD(full_time) },
 	{ OPTION_FLAG, 0, "no-comm", NULL, "do not print names of threads", FIELD(no_comm) },
 	{ OPTION_FLAG, 'j', "json", NULL, "print each call as a line of JSON", FIELD(json) },
+	{ OPTION_FLAG, 0, "libtraceevent_print", NULL, "print fields of tracepoints as the kernel's format has them",
+	  FIELD(kernel_format) },
 	{ OPTION_FLAG, 's', "summary", NULL, "print a table of calls for each thread, no lines", FIELD(summary) },
 	{ OPTION_FLAG, 'S', "with-summary", NULL, "print lines, then the tables", FIELD(with_summary) },
 	{ OPTION_CHOICE, 0, "summary-mode", "thread|total", "one table for each thread, or one for all",
@@ -82,6 +118,7 @@ const struct option_row trace_options[] = {
 	{ OPTION_UNSIGNED, 0, "max-summary", "n", "at most n calls in each table", FIELD(max_rows), .min = 1,
 	  .max = INT_MAX },
 	{ OPTION_FLAG, 0, "errno-summary", NULL, "count each error in the tables (alone: -s)", FIELD(errno_summary) },
+	{ OPTION_FLAG, 0, "sched", NULL, "sum up how long each thread was on a CPU (alone: -s)", FIELD(runtime) },
 	{ OPTION_FLAG, 0, "hist", NULL, "print how long each call took (alone: -s)", FIELD(histogram) },
 
 	{ .kind = OPTION_GROUP, .help = "How" },
@@ -93,18 +130,11 @@ const struct option_row trace_options[] = {
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
 	{ OPTION_ACCEPTED, 'f', "force", NULL, .help = "a recording's owner does not matter" },
 	{ OPTION_ACCEPTED, 0, "comm", NULL, .help = "names of threads are printed" },
-	{ OPTION_ACCEPTED, 0, "syscalls", NULL, .help = "system calls are what is traced" },
 	{ OPTION_ACCEPTED, 0, "sort-events", NULL, .help = "calls are in order" },
 	{ OPTION_ACCEPTED, 0, "force-btf", NULL, .help = "arguments have names without BTF, too" },
-	{ OPTION_ACCEPTED, 0, "libtraceevent_print", NULL, .help = "what is printed are system calls only" },
 	{ OPTION_ACCEPTED, 0, "proc-map-timeout", "ms", .help = "no maps are read", .min = 1, .max = INT_MAX },
 	{ OPTION_REFUSED, 0, "bpf-summary", NULL, .help = "calls are counted by pstat, not in the kernel",
 	  .instead = "-s, which costs little more" },
-	{ OPTION_REFUSED, 0, "filter", "expression", .help = "calls are chosen by name", .instead = "-e" },
-	{ OPTION_REFUSED, 'F', "pf", "all|min|maj", .help = "page faults are not traced",
-	  .instead = "pstat record -e faults -c 1, then pstat script", .argument_optional = true },
-	{ OPTION_REFUSED, 0, "sched", NULL, .help = "run times of threads are not summed up",
-	  .instead = "pstat stat --per-thread" },
 	{ OPTION_REFUSED, 0, "call-graph", "mode", .help = "calls have no stacks here",
 	  .instead = "pstat record -g -e raw_syscalls:sys_enter, then pstat script" },
 	{ .kind = OPTION_END },
@@ -112,14 +142,15 @@ const struct option_row trace_options[] = {
 
 void trace_words_init(struct trace_words *words, const struct kern *kern)
 {
-	*words = (struct trace_words){ .calls = STR_INIT };
+	*words = (struct trace_words){ .events = STR_INIT, .syscalls = -1 };
 	recording_words_init(&words->record, kern);
 }
 
 void trace_words_release(struct trace_words *words)
 {
 	recording_words_release(&words->record);
-	str_release(&words->calls);
+	free(words->lists);
+	str_release(&words->events);
 	intset_release(&words->left_out);
 }
 
@@ -136,8 +167,8 @@ int trace_words_check(struct trace_words *words)
 				 "CPU");
 	if (words->summary && words->with_summary)
 		return bad_usage("trace: --summary and --with-summary: give one of them");
-	words->summary |= (words->max_rows || words->total || words->errno_summary || words->histogram) &&
-			  !words->with_summary;
+	words->summary |= (words->max_rows || words->total || words->errno_summary || words->histogram ||
+			   words->runtime) && !words->with_summary;
 	if (words->json && (words->summary || words->with_summary))
 		return bad_usage("trace: --json prints calls, and no tables of them");
 	if (words->summary && (words->max_events || words->least_ns || words->failure))
@@ -146,18 +177,145 @@ int trace_words_check(struct trace_words *words)
 	return 0;
 }
 
-int trace_words_select(const struct trace_words *words, const struct syscall_table *table,
-		       struct syscall_selection *selection, struct str *err)
+/* ---- which calls, and which other events ---- */
+
+/*
+ * Parts a list: words that name calls, and all others, which are events' with their commas: "a,b/c,d/" has two calls at
+ * most, and as c and d/ are none, b/c,d/.
+ */
+static void part_list(const struct syscall_table *table, const char *list, struct str *calls, struct str *events)
 {
-	char *copy = xstrdup(words->calls.s), *rest = copy, *line;
+	char *copy = xstrdup(list), *rest = copy, *word;
+
+	while ((word = strsep(&rest, ",")) != NULL) {
+		struct str *out = *word == '!' || syscall_is_name(table, word) ? calls : events;
+
+		str_addf(out, "%s%s", out->len ? "," : "", word);
+	}
+	free(copy);
+}
+
+/* A word without a sign of an event's syntax may be meant as a call. */
+static bool may_be_call(const char *events)
+{
+	return !strpbrk(events, ":/{=");
+}
+
+static int take_other_events(struct trace_words *words, const struct syscall_table *table, const char *events,
+			     struct syscall_selection *selection, struct str *err)
+{
+	struct str why = STR_INIT;
+	int code = words->sample.dump.input ? 0 : take_events(&words->record.what, events, &why);
+
+	if (code && may_be_call(events))
+		code = syscall_selection_add(selection, table, events, err);
+	else if (code)
+		str_add(err, why.s);
+	else
+		str_addf(&words->events, "%s\n", events);
+	str_release(&why);
+	return code;
+}
+
+static int take_one_list(struct trace_words *words, const struct syscall_table *table, const char *list,
+			 struct syscall_selection *selection, struct str *err)
+{
+	struct str calls = STR_INIT, events = STR_INIT;
 	int code = 0;
 
-	while (!code && (line = strsep(&rest, "\n")) != NULL)
-		if (*line)
-			code = syscall_selection_add(selection, table, line, err);
+	if (*list == '!')
+		str_add(&calls, list);
+	else
+		part_list(table, list, &calls, &events);
+	if (events.len)
+		code = take_other_events(words, table, events.s, selection, err);
+	if (!code && calls.len)
+		code = syscall_selection_add(selection, table, calls.s, err);
+	str_release(&calls);
+	str_release(&events);
+	return code;
+}
+
+int trace_words_select(struct trace_words *words, const struct syscall_table *table,
+		       struct syscall_selection *selection, struct str *err)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < words->n_lists && !code; i++) {
+		const struct traced_list *list = &words->lists[i];
+
+		if (!list->is_filter)
+			code = take_one_list(words, table, list->text, selection, err);
+		else if (words->sample.dump.input || !words->record.what.events.n)
+			code = fail(err, -EINVAL, "--filter: it stands behind -e with tracepoints, which it filters "
+				    "while they are recorded");
+		else
+			code = take_filter(&words->record.what, list->text, err);
+	}
+	words->no_calls = words->syscalls == 0 || (words->syscalls < 0 && words->events.len && !selection->taken);
+	if (words->no_calls)
+		syscall_selection_none(selection, table);
+	return code;
+}
+
+/* ---- events of a recording ---- */
+
+static bool names_event(const char *events, const struct data_event *event)
+{
+	char *copy = xstrdup(events), *rest = copy, *word;
+	struct str name = STR_INIT;
+	bool found = false;
+
+	data_event_add_name(event, &name);
+	while (!found && (word = strsep(&rest, ",\n")) != NULL)
+		found = *word && glob_match(word, name.s);
+	str_release(&name);
+	free(copy);
+	return found;
+}
+
+int trace_words_find(const struct trace_words *words, const struct events *events, struct str *err)
+{
+	char *copy = xstrdup(words->events.s), *rest = copy, *word;
+	int code = 0;
+
+	while (!code && words->sample.dump.input && (word = strsep(&rest, ",\n")) != NULL) {
+		bool found = !*word;
+
+		for (size_t i = 0; i < events->n && !found; i++)
+			found = names_event(word, events->v[i]);
+		if (!found)
+			code = fail(err, -EINVAL, "--event: '%s' is neither a system call nor an event of the "
+				    "recording", word);
+	}
 	free(copy);
 	return code;
 }
+
+static bool wants_fault(enum traced_faults faults, uint64_t config)
+{
+	return (config == PERF_COUNT_SW_PAGE_FAULTS && faults == FAULTS_ALL) ||
+	       (config == PERF_COUNT_SW_PAGE_FAULTS_MIN && faults & FAULTS_MINOR) ||
+	       (config == PERF_COUNT_SW_PAGE_FAULTS_MAJ && faults & FAULTS_MAJOR);
+}
+
+/* While events are recorded, there are those that were asked for, and a dummy; in a file there may be any. */
+bool trace_words_want(const struct trace_words *words, const struct data_event *event)
+{
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY)
+		return false;
+	if (!words->sample.dump.input)
+		return true;
+	if (words->events.len || words->faults)
+		return names_event(words->events.s, event) ||
+		       (attr->type == PERF_TYPE_SOFTWARE && wants_fault(words->faults, attr->config));
+	return attr->type == PERF_TYPE_TRACEPOINT ||
+	       (attr->type == PERF_TYPE_SOFTWARE && wants_fault(FAULTS_ALL, attr->config));
+}
+
+/* ---- what is recorded ---- */
 
 /* Adds to the kernel's filter that these threads do not pass. */
 static void leave_out(const struct intset *tids, struct str *filter)
@@ -208,10 +366,37 @@ static void give_room(struct record_plan *plan)
 	plan->buffer_bytes = BUFFER_BYTES;
 }
 
-int trace_words_complete(struct trace_words *words, const struct syscall_table *table,
-			 const struct syscall_selection *selection, enum syscall_abi abi, struct str *err)
+/* Each time that an event happens is told; clocks and counters of hardware happen all the time. */
+static void sample_each(struct event_list *events)
 {
-	struct record_plan *plan = &words->record.plan;
+	for (size_t i = 0; i < events->n; i++) {
+		struct event *event = &events->v[i];
+
+		if (event->attr.type != PERF_TYPE_SOFTWARE || event_is_clock(event) || event->terms.has_period ||
+		    event->terms.has_freq)
+			continue;
+		event->attr.sample_period = 1;
+		event->terms.has_period = true;
+	}
+}
+
+static int add_faults(struct trace_words *words, struct str *err)
+{
+	static const char *const events[] = {
+		[FAULTS_MINOR] = "minor-faults", [FAULTS_MAJOR] = "major-faults",
+		[FAULTS_ALL] = "major-faults,minor-faults",
+	};
+	struct sampling *sampling = &words->record.plan.sampling;
+
+	if (!words->faults)
+		return 0;
+	sampling->addr = true;
+	return event_list_parse(&words->record.what.events, events[words->faults], &words->record.what.host, err);
+}
+
+static int add_calls(struct trace_words *words, const struct syscall_table *table,
+		     const struct syscall_selection *selection, enum syscall_abi abi, struct str *err)
+{
 	struct event_list *events = &words->record.what.events;
 	struct str filter = STR_INIT;
 	int code = event_list_parse(events, TRACED_EVENTS, &words->record.what.host, err);
@@ -221,14 +406,28 @@ int trace_words_complete(struct trace_words *words, const struct syscall_table *
 	if (!code && filter.len)
 		code = event_list_set_filter(events, filter.s, err);
 	str_release(&filter);
+	sample_task_mode(&words->record.plan.sampling);
+	return code;
+}
+
+int trace_words_complete(struct trace_words *words, const struct syscall_table *table,
+			 const struct syscall_selection *selection, enum syscall_abi abi, struct str *err)
+{
+	struct record_plan *plan = &words->record.plan;
+	struct event_list *events = &words->record.what.events;
+	int code = add_faults(words, err);
+
+	if (!code && words->runtime)
+		code = event_list_parse(events, "sched:sched_stat_runtime", &words->record.what.host, err);
+	if (!code && !words->no_calls)
+		code = add_calls(words, table, selection, abi, err);
+	sample_each(events);
 	give_room(plan);
-	plan->sampling.period = 1;
-	sample_task_mode(&plan->sampling);
 	if (!code)
 		code = recording_words_complete(&words->record, err);
 	plan->sampling.exclude_perf = plan->target.all_cpus || plan->target.cpus || plan->target.user;
 	plan->path = NULL; /* no file */
 	plan->build_ids = false;
-	plan->synth = SYNTH_TASKS;
+	plan->synth = words->faults ? SYNTH_TASKS | SYNTH_MMAPS : SYNTH_TASKS;
 	return code;
 }

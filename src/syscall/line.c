@@ -8,7 +8,7 @@
  * What is not known is a question mark, or blank between the parentheses. Many calls may come: digits are written here,
  * without a format to be read for each number. Names of threads are from outside, and are made printable.
  */
-#include "syscall/syscall.h"
+#include "syscall/line.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ enum { AT_FDCWD = -100 };
 
 /* ---- numbers ---- */
 
-static void add_hex(struct str *out, uint64_t value)
+void line_add_hex(struct str *out, uint64_t value)
 {
 	static const char digits[] = "0123456789abcdef";
 	char text[2 * sizeof(value)];
@@ -34,7 +34,7 @@ static void add_hex(struct str *out, uint64_t value)
 	str_addn(out, text + at, sizeof(text) - at);
 }
 
-static void add_signed(struct str *out, int64_t value)
+void line_add_signed(struct str *out, int64_t value)
 {
 	if (value < 0)
 		str_addc(out, '-');
@@ -67,20 +67,20 @@ static void add_descriptor(struct str *out, int32_t fd, bool names_folder)
 	if (names_folder && fd == AT_FDCWD)
 		str_add(out, "CWD");
 	else
-		add_signed(out, fd);
+		line_add_signed(out, fd);
 }
 
 static void add_value(const struct syscall_lines *lines, struct str *out, int kind, uint64_t value, bool abi_32)
 {
 	switch (kind) {
 	case KIND_INT:
-		add_signed(out, (int32_t)value);
+		line_add_signed(out, (int32_t)value);
 		break;
 	case KIND_UINT:
 		str_add_u64(out, (uint32_t)value);
 		break;
 	case KIND_LONG:
-		add_signed(out, abi_32 ? (int32_t)value : (int64_t)value);
+		line_add_signed(out, abi_32 ? (int32_t)value : (int64_t)value);
 		break;
 	case KIND_SIZE:
 		str_add_u64(out, value);
@@ -101,7 +101,7 @@ static void add_value(const struct syscall_lines *lines, struct str *out, int ki
 		}
 		/* fall through */
 	case KIND_HEX:
-		add_hex(out, value);
+		line_add_hex(out, value);
 		break;
 	default: /* words are of int, but for the few that fill a long with ones */
 		syscall_words_add(lines->table->words, kind, (uint32_t)value, out);
@@ -118,7 +118,7 @@ static void add_call(const struct syscall_lines *lines, const struct syscall_cal
 		str_add(out, "... [continued]: ");
 	str_addn(out, known ? row->name : "syscall_", known ? row->len : strlen("syscall_"));
 	if (!known)
-		add_signed(out, call->number);
+		line_add_signed(out, call->number);
 	str_addc(out, '(');
 	for (size_t i = 0; i < row->n_args && call->state != CALL_CONTINUED; i++) {
 		if (i)
@@ -133,46 +133,50 @@ static void add_call(const struct syscall_lines *lines, const struct syscall_cal
 static void add_result(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
 {
 	const int64_t value = call->returned;
-	const struct thread *thread;
 
 	if (syscall_failed(call)) {
 		str_add(out, "-1 ");
 		if (!syscall_error_add(lines->table->words, (int)-value, true, out))
 			str_addf(out, "errno %d", (int)-value);
 	} else if (call->row->returns == RETURNS_HEX) {
-		add_hex(out, (uint64_t)value);
+		line_add_hex(out, (uint64_t)value);
 	} else {
-		add_signed(out, value);
+		line_add_signed(out, value);
 	}
-	if (call->row->returns != RETURNS_TASK || value <= 0 || value > INT32_MAX)
-		return;
-	thread = replay_find_thread(lines->replay, (int32_t)value);
-	if (thread && thread->comm_known) {
-		const char *comm = replay_comm(lines->replay, thread->comm);
-
-		str_add(out, " (");
-		str_add_printable(out, comm, strlen(comm));
-		str_addc(out, ')');
-	}
+	if (call->row->returns == RETURNS_TASK)
+		line_add_task(lines, value, out);
 }
 
 /* ---- lines ---- */
 
-static void add_when(const struct syscall_lines *lines, uint64_t ns, struct str *out)
+void line_add_when(const struct syscall_lines *lines, uint64_t ns, struct str *out)
 {
 	add_ms(out, ns > lines->base_ns ? ns - lines->base_ns : 0, TIME_DIGITS);
 }
 
-static void add_who(const struct syscall_lines *lines, const struct thread *thread, struct str *out)
+void line_add_who(const struct syscall_lines *lines, const struct thread *thread, struct str *out)
 {
-	const char *comm = replay_comm(lines->replay, thread->comm);
+	const char *comm = session_comm(lines->session, thread->comm);
 
 	if (!lines->no_comm) {
 		str_add_printable(out, comm, strlen(comm));
 		str_addc(out, '/');
 	}
-	add_signed(out, thread->tid);
+	line_add_signed(out, thread->tid);
 	str_addc(out, ' ');
+}
+
+void line_add_task(const struct syscall_lines *lines, int64_t tid, struct str *out)
+{
+	const struct thread *thread =
+		tid > 0 && tid <= INT32_MAX ? replay_find_thread(&lines->session->replay, (int32_t)tid) : NULL;
+	const char *comm = thread && thread->comm_known ? session_comm(lines->session, thread->comm) : NULL;
+
+	if (!comm)
+		return;
+	str_add(out, " (");
+	str_add_printable(out, comm, strlen(comm));
+	str_addc(out, ')');
 }
 
 void syscall_line_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
@@ -182,7 +186,7 @@ void syscall_line_add(const struct syscall_lines *lines, const struct syscall_ca
 	if (call->state == CALL_CONTINUED)
 		str_add(out, "         ?");
 	else
-		add_when(lines, call->begun_ns, out);
+		line_add_when(lines, call->begun_ns, out);
 	if (call->state == CALL_WHOLE) {
 		str_add(out, " (");
 		add_ms(out, call->ended_ns - call->begun_ns, DURATION_DIGITS);
@@ -190,7 +194,7 @@ void syscall_line_add(const struct syscall_lines *lines, const struct syscall_ca
 	} else {
 		str_add(out, " (         ): ");
 	}
-	add_who(lines, call->thread->thread, out);
+	line_add_who(lines, call->thread->thread, out);
 	start = out->len;
 	add_call(lines, call, out);
 	str_pad(out, ' ', out->len - start < RESULT_COLUMN ? RESULT_COLUMN - (out->len - start) : 1);
@@ -209,7 +213,7 @@ void syscall_line_add(const struct syscall_lines *lines, const struct syscall_ca
 void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns, uint64_t n, struct str *out)
 {
 	if (where_ns)
-		add_when(lines, where_ns, out);
+		line_add_when(lines, where_ns, out);
 	else
 		str_add(out, "         ?");
 	str_addf(out, " (         ): LOST %" PRIu64 " events\n", n);
@@ -217,10 +221,16 @@ void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns,
 
 /* ---- JSON ---- */
 
-/* "time": seconds with all digits */
-static void add_json_time(struct str *out, uint64_t ns)
+void line_add_json_time(struct str *out, uint64_t ns)
 {
 	str_addf(out, "\"time\":%" PRIu64 ".%09" PRIu64, ns / NS_PER_S, ns % NS_PER_S);
+}
+
+void line_add_json_who(const struct syscall_lines *lines, const struct thread *thread, struct str *out)
+{
+	str_add(out, ",\"comm\":");
+	str_add_json(out, session_comm(lines->session, thread->comm));
+	str_addf(out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32, thread->pid, thread->tid);
 }
 
 static void add_json_args(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
@@ -236,7 +246,7 @@ static void add_json_args(const struct syscall_lines *lines, const struct syscal
 	str_add(out, "},\"values\":[");
 	for (size_t i = 0; i < row->n_args; i++) {
 		str_add(out, i ? ",\"" : "\"");
-		add_hex(out, call->args[i]);
+		line_add_hex(out, call->args[i]);
 		str_addc(out, '"');
 	}
 	str_addc(out, ']');
@@ -253,13 +263,11 @@ void syscall_json_add(const struct syscall_lines *lines, const struct syscall_ca
 	const bool ended = call->state == CALL_WHOLE || call->state == CALL_CONTINUED;
 
 	str_addc(out, '{');
-	add_json_time(out, begun ? call->begun_ns : call->ended_ns);
+	line_add_json_time(out, begun ? call->begun_ns : call->ended_ns);
 	if (call->state == CALL_WHOLE)
 		str_addf(out, ",\"duration_ns\":%" PRIu64, call->ended_ns - call->begun_ns);
-	str_add(out, ",\"comm\":");
-	str_add_json(out, replay_comm(lines->replay, thread->comm));
-	str_addf(out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32 ",\"state\":\"%s\",\"call\":", thread->pid, thread->tid,
-		 states[call->state]);
+	line_add_json_who(lines, thread, out);
+	str_addf(out, ",\"state\":\"%s\",\"call\":", states[call->state]);
 	str_add(out, call->row == &lines->table->v[0] ? "null" : "\"");
 	if (call->row != &lines->table->v[0])
 		str_addf(out, "%s\"", call->row->name);
@@ -280,6 +288,6 @@ void syscall_json_add(const struct syscall_lines *lines, const struct syscall_ca
 void syscall_json_add_lost(uint64_t where_ns, uint64_t n, struct str *out)
 {
 	str_addc(out, '{');
-	add_json_time(out, where_ns);
+	line_add_json_time(out, where_ns);
 	str_addf(out, ",\"lost\":%" PRIu64 "}\n", n);
 }

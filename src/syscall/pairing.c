@@ -20,21 +20,20 @@
 
 enum { REGS_ABI_32 = 1 }; /* PERF_SAMPLE_REGS_ABI_32 */
 
-enum point_kind { POINT_OTHER, POINT_ENTER, POINT_EXIT };
 /* How samples of an event are read. */
 struct point {
-	enum point_kind kind;
-	struct tracepoint_place id, values; /* values: args, or ret */
+	enum syscall_point kind;
+	struct tracepoint_place id, values; /* values: args, ret, or of POINT_RUNTIME ns */
 	size_t value_bytes; /* of one of them */
 	size_t least_bytes; /* all fields are in so many */
 };
 
 struct syscall_stream {
+	struct session *session;
 	const struct recording_info *recording;
 	const struct syscall_table *table;
 	const struct syscall_selection *selection;
 	struct syscall_sink sink;
-	struct replay replay;
 	struct tracepoints *tracepoints;
 	struct point *points; /* by index of the event */
 	size_t n_points;
@@ -45,12 +44,12 @@ struct syscall_stream {
 
 /* ---- what the samples are like ---- */
 
-static void learn_point(struct syscall_stream *stream, const struct data_event *event, struct point *point)
+/* Entry or exit of a call, where the format says where its number and its values are. */
+static void learn_call(struct syscall_stream *stream, const struct data_event *event, const char *name,
+		       struct point *point)
 {
-	const char *system, *name, *values;
+	const char *values;
 
-	if (!tracepoint_names(stream->tracepoints, event, &system, &name) || strcmp(system, "raw_syscalls"))
-		return;
 	values = !strcmp(name, "sys_enter") ? "args" : "ret";
 	if (!tracepoint_place(stream->tracepoints, event, "id", &point->id) ||
 	    !tracepoint_place(stream->tracepoints, event, values, &point->values))
@@ -65,24 +64,58 @@ static void learn_point(struct syscall_stream *stream, const struct data_event *
 	point->kind = *values == 'a' ? POINT_ENTER : POINT_EXIT;
 }
 
+static enum syscall_point software_point(const struct perf_event_attr *attr)
+{
+	switch (attr->type == PERF_TYPE_SOFTWARE ? attr->config : UINT64_MAX) {
+	case PERF_COUNT_SW_PAGE_FAULTS:
+		return POINT_FAULT;
+	case PERF_COUNT_SW_PAGE_FAULTS_MIN:
+		return POINT_MINOR_FAULT;
+	case PERF_COUNT_SW_PAGE_FAULTS_MAJ:
+		return POINT_MAJOR_FAULT;
+	default:
+		return POINT_OTHER;
+	}
+}
+
+static void learn_point(struct syscall_stream *stream, const struct data_event *event, struct point *point)
+{
+	const char *system = "", *name = "";
+
+	if (stream->tracepoints && tracepoint_names(stream->tracepoints, event, &system, &name) &&
+	    !strcmp(system, "raw_syscalls"))
+		learn_call(stream, event, name, point);
+	if (point->kind != POINT_NONE || !stream->sink.wants || !stream->sink.wants(stream->sink.context, event))
+		return;
+	point->kind = software_point(&event->attr);
+	if (!strcmp(system, "sched") && !strcmp(name, "sched_stat_runtime") &&
+	    tracepoint_place(stream->tracepoints, event, "runtime", &point->values))
+		point->kind = POINT_RUNTIME;
+}
+
 static int learn_points(struct syscall_stream *stream, struct str *err)
 {
 	const struct events *events = stream->recording->events;
-	bool has[] = { false, false, false };
+	bool has[POINT_RUNTIME + 1] = { false }, other = false;
+	struct str why = STR_INIT;
+	int code = 0;
 
-	stream->tracepoints = tracepoints_new(stream->recording, err);
-	if (!stream->tracepoints)
-		return -EINVAL;
+	stream->tracepoints = tracepoints_new(stream->recording, &why);
 	stream->n_points = events->n;
 	stream->points = xcalloc(events->n + 1, sizeof(*stream->points));
 	for (size_t i = 0; i < events->n; i++) {
+		enum syscall_point *kind = &stream->points[i].kind;
+
 		learn_point(stream, events->v[i], &stream->points[i]);
-		has[stream->points[i].kind] = true;
+		has[*kind] = true;
+		other |= *kind >= POINT_OTHER;
 	}
-	if (!has[POINT_ENTER] || !has[POINT_EXIT])
-		return fail(err, -EINVAL, "the recording does not have the tracepoints of system calls, "
-			    "raw_syscalls:sys_enter and raw_syscalls:sys_exit");
-	return 0;
+	if ((!has[POINT_ENTER] || !has[POINT_EXIT]) && !other)
+		code = fail(err, -EINVAL, "%s", stream->tracepoints ?
+			    "the recording does not have the tracepoints of system calls, "
+			    "raw_syscalls:sys_enter and raw_syscalls:sys_exit" : why.s);
+	str_release(&why);
+	return code;
 }
 
 /* A number of 4 or 8 bytes in the sample's byte order, extended by its sign. */
@@ -208,6 +241,22 @@ static int leave(struct syscall_stream *stream, struct syscall_thread *thread, c
 	return exit_without_entry(stream, thread, &call, err);
 }
 
+/* ---- other events ---- */
+
+static int tell_event(struct syscall_stream *stream, const struct point *point, const struct replay_sample *sample,
+		      struct str *err)
+{
+	struct syscall_event event = { .point = point->kind, .sample = sample };
+	int code;
+
+	if (point->kind == POINT_RUNTIME && !tracepoint_place_read(&point->values, sample->sample, &event.runtime_ns))
+		return 0;
+	event.thread = state_of(sample->thread);
+	code = stream->sink.event(stream->sink.context, &event, err);
+	stream->enough |= code > 0;
+	return code < 0 ? code : 0;
+}
+
 /* ---- records ---- */
 
 static int on_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
@@ -220,10 +269,13 @@ static int on_sample(void *context, struct replay *replay, const struct replay_s
 	if (!sample->event || sample->event->index >= stream->n_points || stream->enough)
 		return 0;
 	point = &stream->points[sample->event->index];
-	if (point->kind == POINT_OTHER || !(s->has & PERF_SAMPLE_RAW) || s->raw_size < point->least_bytes)
+	if (point->kind == POINT_NONE ||
+	    (point->kind < POINT_OTHER && (!(s->has & PERF_SAMPLE_RAW) || s->raw_size < point->least_bytes)))
 		return 0;
 	if (!stream->begun_ns)
 		stream->begun_ns = s->time_ns;
+	if (point->kind >= POINT_OTHER)
+		return tell_event(stream, point, sample, err);
 	return point->kind == POINT_ENTER ? enter(stream, state_of(sample->thread), point, s, err) :
 					    leave(stream, state_of(sample->thread), point, s, err);
 }
@@ -259,11 +311,10 @@ static void on_thread_gone(void *context, struct thread *thread)
 
 /* ---- from the first record to the last ---- */
 
-struct syscall_stream *syscall_stream_new(const struct recording_info *recording, const struct syscall_table *table,
+struct syscall_stream *syscall_stream_new(struct session *session, const struct syscall_table *table,
 					  const struct syscall_selection *selection, const struct syscall_sink *sink,
 					  struct str *err)
 {
-	static const struct replay_options options = { .file_order = false };
 	struct syscall_stream *stream = xcalloc(1, sizeof(*stream));
 	const struct replay_handlers handlers = {
 		.context = stream,
@@ -272,18 +323,18 @@ struct syscall_stream *syscall_stream_new(const struct recording_info *recording
 		.thread_gone = on_thread_gone,
 	};
 
-	stream->recording = recording;
+	stream->session = session;
+	stream->recording = session->recording;
 	stream->table = table;
 	stream->selection = selection;
 	stream->sink = *sink;
-	stream->abi = syscall_abi_of(recording->info->arch);
+	stream->abi = syscall_abi_of(stream->recording->info->arch);
 	stream->abi_32 = syscall_abi_32(stream->abi);
 	if (learn_points(stream, err)) {
 		syscall_stream_free(stream);
 		return NULL;
 	}
-	replay_init(&stream->replay, recording, &options);
-	replay_begin(&stream->replay, &handlers);
+	replay_begin(&session->replay, &handlers);
 	return stream;
 }
 
@@ -291,9 +342,8 @@ void syscall_stream_free(struct syscall_stream *stream)
 {
 	if (!stream)
 		return;
-	for (size_t i = 0; i < stream->replay.n_threads; i++)
-		on_thread_gone(stream, stream->replay.threads[i]);
-	replay_release(&stream->replay);
+	for (size_t i = 0; i < stream->session->replay.n_threads; i++)
+		on_thread_gone(stream, stream->session->replay.threads[i]);
 	tracepoints_free(stream->tracepoints);
 	free(stream->points);
 	free(stream);
@@ -301,6 +351,7 @@ void syscall_stream_free(struct syscall_stream *stream)
 
 int syscall_stream_run(struct syscall_stream *stream, struct record_source *source, struct str *err)
 {
+	struct replay *replay = &stream->session->replay;
 	struct record record;
 	int code = 0;
 
@@ -311,27 +362,27 @@ int syscall_stream_run(struct syscall_stream *stream, struct record_source *sour
 			return 1;
 		if (found < 0 || found == SOURCE_END)
 			return found;
-		code = found == SOURCE_ROUND ? replay_round(&stream->replay, err) :
-					       replay_feed(&stream->replay, &record, err);
+		code = found == SOURCE_ROUND ? replay_round(replay, err) : replay_feed(replay, &record, err);
 	}
 	return code;
 }
 
 int syscall_stream_end(struct syscall_stream *stream, struct str *err)
 {
-	int code = replay_end(&stream->replay, err);
+	struct replay *replay = &stream->session->replay;
+	int code = replay_end(replay, err);
 
-	for (size_t i = 0; i < stream->replay.n_threads && !code; i++)
-		if (stream->replay.threads[i]->user)
-			code = give_up(stream, stream->replay.threads[i]->user, err);
-	for (size_t i = 0; i < stream->replay.n_threads; i++)
-		on_thread_gone(stream, stream->replay.threads[i]);
+	for (size_t i = 0; i < replay->n_threads && !code; i++)
+		if (replay->threads[i]->user)
+			code = give_up(stream, replay->threads[i]->user, err);
+	for (size_t i = 0; i < replay->n_threads; i++)
+		on_thread_gone(stream, replay->threads[i]);
 	return code;
 }
 
-const struct replay *syscall_stream_replay(const struct syscall_stream *stream)
+struct tracepoints *syscall_stream_tracepoints(const struct syscall_stream *stream)
 {
-	return &stream->replay;
+	return stream->tracepoints;
 }
 
 uint64_t syscall_stream_begun(const struct syscall_stream *stream)

@@ -36,7 +36,8 @@ static int refuse(const struct syscall_table *table, const char *word, struct st
 	near_init(&near, word, strlen(word));
 	for (size_t i = 1; i < table->n; i++)
 		near_consider(&near, table->v[i].name);
-	return fail(err, -EINVAL, "--event: '%s' is neither a system call nor a class of them%s%s%s", word,
+	return fail(err, -EINVAL, "--event: '%s' is neither a system call nor a class of them, nor another event"
+		    "%s%s%s", word,
 		    near_best(&near) ? "\ndid you mean " : "", near_best(&near) ? near_best(&near) : "",
 		    near_best(&near) ? "?" : "");
 }
@@ -61,6 +62,22 @@ int syscall_selection_add(struct syscall_selection *selection, const struct sysc
 	free(copy);
 	free(named);
 	return code;
+}
+
+void syscall_selection_none(struct syscall_selection *selection, const struct syscall_table *table)
+{
+	if (!selection->taken)
+		selection->taken = xcalloc(table->n, sizeof(*selection->taken));
+}
+
+bool syscall_is_name(const struct syscall_table *table, const char *word)
+{
+	const unsigned classes = syscall_class_find(word, strlen(word));
+
+	for (size_t i = 1; i < table->n; i++)
+		if (is_named(&table->v[i], word, classes))
+			return true;
+	return false;
 }
 
 void syscall_selection_release(struct syscall_selection *selection)

@@ -92,7 +92,7 @@ struct call_count {
 struct counts { /* of a thread, or of all */
 	char *comm; /* printable; NULL: of a thread that lives, or of all */
 	int32_t tid;
-	uint64_t calls;
+	uint64_t calls, runtime_ns, faults[POINT_MAJOR_FAULT + 1];
 	uint16_t *place; /* by row: index in v and 1; 0: there is none */
 	struct call_count *v;
 	size_t n, cap;
@@ -172,19 +172,38 @@ static void count(struct counts *counts, const struct syscall_table *table, cons
 		add_error(c, (int)-call->returned);
 }
 
-void syscall_summary_take(struct syscall_summary *summary, const struct syscall_call *call)
+static struct counts *counts_of(const struct syscall_summary *summary, struct syscall_thread *thread)
 {
-	struct syscall_thread *thread = call->thread;
-
 	if (!thread->user) {
 		struct counts *counts = counts_new(summary->options.table);
 
 		counts->tid = thread->thread->tid;
 		thread->user = counts;
 	}
-	count(thread->user, summary->options.table, call);
+	return thread->user;
+}
+
+void syscall_summary_take(struct syscall_summary *summary, const struct syscall_call *call)
+{
+	count(counts_of(summary, call->thread), summary->options.table, call);
 	count(summary->all, summary->options.table, call);
 	summary->states[call->state]++;
+}
+
+void syscall_summary_event(struct syscall_summary *summary, const struct syscall_event *event)
+{
+	struct counts *all = summary->all, *counts;
+
+	if (event->point < POINT_FAULT)
+		return;
+	counts = counts_of(summary, event->thread);
+	if (event->point == POINT_RUNTIME) {
+		counts->runtime_ns += event->runtime_ns;
+		all->runtime_ns += event->runtime_ns;
+	} else {
+		counts->faults[event->point]++;
+		all->faults[event->point]++;
+	}
 }
 
 void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread)
@@ -382,11 +401,33 @@ static void add_incomplete(const struct syscall_summary *summary, struct str *ou
 		str_addf(out, " LOST %" PRIu64 " events: there were more calls than are counted\n", summary->lost);
 }
 
+/* ", 5 majfaults, 20 minfaults, 1.250 msec", and the table of the calls where there are some. */
+static void add_rest(const struct syscall_summary *summary, struct counts *counts, struct str *out)
+{
+	static const struct {
+		enum syscall_point point;
+		const char *name;
+	} kinds[] = {
+		{ POINT_FAULT, "faults" }, { POINT_MAJOR_FAULT, "majfaults" }, { POINT_MINOR_FAULT, "minfaults" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (counts->faults[kinds[i].point])
+			str_addf(out, ", %" PRIu64 " %s", counts->faults[kinds[i].point], kinds[i].name);
+	if (summary->options.runtime)
+		str_addf(out, ", %.3f msec", ms((double)counts->runtime_ns));
+	str_add(out, "\n\n");
+	if (counts->n)
+		add_counts(summary, counts, out);
+}
+
 static void add_thread(const struct syscall_summary *summary, struct counts *counts, struct str *out)
 {
-	str_addf(out, " %s (%" PRId32 "), %" PRIu64 " calls, %.1f%%\n\n", counts->comm, counts->tid, counts->calls,
-		 100.0 * (double)counts->calls / (double)summary->all->calls);
-	add_counts(summary, counts, out);
+	const uint64_t all = summary->all->calls;
+
+	str_addf(out, " %s (%" PRId32 "), %" PRIu64 " calls, %.1f%%", counts->comm, counts->tid, counts->calls,
+		 all ? 100.0 * (double)counts->calls / (double)all : 0.0);
+	add_rest(summary, counts, out);
 }
 
 void syscall_summary_print(struct syscall_summary *summary, struct str *out)
@@ -402,9 +443,9 @@ void syscall_summary_print(struct syscall_summary *summary, struct str *out)
 	for (size_t i = 0; i < summary->n_threads && !total; i++)
 		add_thread(summary, summary->threads[i], out);
 	if (summary->n_threads > 1 || total) {
-		str_addf(out, " all %zu thread%s, %" PRIu64 " calls\n\n", summary->n_threads,
+		str_addf(out, " all %zu thread%s, %" PRIu64 " calls", summary->n_threads,
 			 summary->n_threads == 1 ? "" : "s", all->calls);
-		add_counts(summary, all, out);
+		add_rest(summary, all, out);
 	}
 	for (size_t i = 0; i < n_shown(summary, all) && summary->options.histogram; i++)
 		add_histogram(&all->v[i], out);

@@ -7,6 +7,8 @@
  *                                                                                 |-> line.c: a line for each
  *   calls.c: number -> name and arguments; words.c: value -> name                 '-> summary.c: per thread and call
  *
+ * Samples of other events come between the calls, in the order of time: struct syscall_event -> event_line.c.
+ *
  * A call is told when it is over, so calls are in the order of their ends. One whose entry or exit was not seen is
  * told too, and says so: no duration is made up. Where events were lost, a call that went on meanwhile counts as one
  * whose entry and one whose exit was not seen: they may be two calls.
@@ -17,7 +19,7 @@
 #ifndef PSTAT_SYSCALL_H
 #define PSTAT_SYSCALL_H
 
-#include "replay/replay.h"
+#include "profile/profile.h"
 #include "trace/trace.h"
 
 enum { SYSCALL_ARGS = 6 };
@@ -103,6 +105,10 @@ struct syscall_selection {
  */
 int syscall_selection_add(struct syscall_selection *selection, const struct syscall_table *table, const char *list,
 			  struct str *err);
+/* No call is taken, unless a list adds one. */
+void syscall_selection_none(struct syscall_selection *selection, const struct syscall_table *table);
+/* The word is a name of calls, a pattern that some have, or a class. */
+bool syscall_is_name(const struct syscall_table *table, const char *word);
 void syscall_selection_release(struct syscall_selection *selection);
 static inline bool syscall_is_taken(const struct syscall_selection *selection, const struct syscall_table *table,
 				    const struct syscall_row *row)
@@ -152,17 +158,38 @@ static inline bool syscall_failed(const struct syscall_call *call)
 	return (call->state == CALL_WHOLE || call->state == CALL_CONTINUED) && call->returned < 0 &&
 	       call->returned >= -SYSCALL_ERROR_MAX;
 }
+/* Kinds of events, by what their samples tell. */
+enum syscall_point {
+	POINT_NONE, /* an event that nobody wants */
+	POINT_ENTER, POINT_EXIT,
+	POINT_OTHER, /* the first that is no call: of a tracepoint, or of any other event */
+	POINT_FAULT, POINT_MINOR_FAULT, POINT_MAJOR_FAULT, /* a page was not there: of either kind, of the one known */
+	POINT_RUNTIME, /* sched:sched_stat_runtime: its thread was on a CPU */
+};
+/* A sample of an event that is no call. */
+struct syscall_event {
+	enum syscall_point point;
+	struct syscall_thread *thread;
+	const struct replay_sample *sample;
+	uint64_t runtime_ns; /* of POINT_RUNTIME */
+};
 /* Each gives 0, or a negative errno with a sentence, which ends the reading; 1: it has enough, and wants no more. */
 struct syscall_sink {
 	void *context;
 	int (*call)(void *context, const struct syscall_call *call, struct str *err);
+	/* Asked once of each event that is no call: are its samples wanted? NULL: none is, and there is no `event`. */
+	bool (*wants)(void *context, const struct data_event *event);
+	int (*event)(void *context, const struct syscall_event *event, struct str *err);
 	/* n events were lost before this moment, of whatever thread; where is 0: not known. */
 	int (*lost)(void *context, uint64_t where_ns, uint64_t n, struct str *err);
 	void (*gone)(void *context, struct syscall_thread *thread); /* or NULL */
 };
 struct syscall_stream;
-/* NULL with a sentence: the recording has no samples of both tracepoints, or not their formats. All is borrowed. */
-struct syscall_stream *syscall_stream_new(const struct recording_info *recording, const struct syscall_table *table,
+/*
+ * NULL with a sentence: the recording has neither samples of both tracepoints, with their formats, nor of another event
+ * that is wanted. All is borrowed. The session is one that nothing was read from.
+ */
+struct syscall_stream *syscall_stream_new(struct session *session, const struct syscall_table *table,
 					  const struct syscall_selection *selection, const struct syscall_sink *sink,
 					  struct str *err);
 void syscall_stream_free(struct syscall_stream *stream);
@@ -173,7 +200,8 @@ void syscall_stream_free(struct syscall_stream *stream);
 int syscall_stream_run(struct syscall_stream *stream, struct record_source *source, struct str *err);
 /* No more will be read: calls that are not over are told. */
 int syscall_stream_end(struct syscall_stream *stream, struct str *err);
-const struct replay *syscall_stream_replay(const struct syscall_stream *stream);
+/* Formats of the recording; NULL: it has none. */
+struct tracepoints *syscall_stream_tracepoints(const struct syscall_stream *stream);
 /* Time of the first sample; 0: there was none. */
 uint64_t syscall_stream_begun(const struct syscall_stream *stream);
 
@@ -181,9 +209,12 @@ uint64_t syscall_stream_begun(const struct syscall_stream *stream);
 
 struct syscall_lines {
 	const struct syscall_table *table;
-	const struct replay *replay;
+	struct session *session;
+	struct tracepoints *tracepoints; /* of the events that have lines */
 	uint64_t base_ns; /* times count from here */
 	bool no_comm;
+	bool no_calls; /* none has a line: those of events have no place for a duration, but faults' */
+	bool kernel_format; /* fields of tracepoints are printed as the kernel's format has them */
 };
 /* "     0.054 ( 0.001 ms): ls/10623 brk(brk: NULL)     = 0x55815194e000" and a newline. */
 void syscall_line_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out);
@@ -191,6 +222,16 @@ void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns,
 /* The same as JSON, with times of the clock, and values as they were beside what is made of them. */
 void syscall_json_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out);
 void syscall_json_add_lost(uint64_t where_ns, uint64_t n, struct str *out);
+
+/* ---- event_line.c: the same of other events ---- */
+
+/*
+ * "     6.870 (         ): ls/10623 sched:sched_switch(prev_comm: "ls", ...)",
+ * "     0.174 (         ): ls/10623 minfault [_dl_start+0x3d] => /usr/lib/ld.so@0x33e06 (d.)": the code that ran, and
+ * the address that had no page: d: it lies in a map, ?: in none; then its level.
+ */
+void syscall_line_add_event(const struct syscall_lines *lines, const struct syscall_event *event, struct str *out);
+void syscall_json_add_event(const struct syscall_lines *lines, const struct syscall_event *event, struct str *out);
 
 /* ---- summary.c: calls summed up ---- */
 
@@ -201,11 +242,14 @@ struct syscall_summary_options {
 	bool errnos; /* how often each error came */
 	bool histogram; /* of the durations of each call, in all */
 	bool total; /* one table of all threads, none for each */
+	bool runtime; /* how long each thread was on a CPU */
 	unsigned max_rows; /* of a table; 0: no limit */
 };
 struct syscall_summary *syscall_summary_new(const struct syscall_summary_options *options);
 void syscall_summary_free(struct syscall_summary *summary);
 void syscall_summary_take(struct syscall_summary *summary, const struct syscall_call *call);
+/* Faults and times on a CPU are counted, other events are not. */
+void syscall_summary_event(struct syscall_summary *summary, const struct syscall_event *event);
 /* The thread's numbers stay, under the name that it has now. */
 void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread);
 void syscall_summary_lost(struct syscall_summary *summary, uint64_t n);

@@ -174,13 +174,75 @@ test_files()
 		"$(awk "$rows" by_us | sort)"
 }
 
+test_other_events()
+{
+	signal=(sh -c 'trap : USR1; kill -USR1 $$')
+	"$PSTAT" trace -o lines -e kill,signal:signal_generate --filter 'sig == 10' "${signal[@]}"
+	same "an event, and the call that was going on, which ends later" "signal:signal_generate(sig: 10, errno: 0,
+kill(pid: N, sig: USR1) = 0" "$(sed -E 's/^.*: sh\/[0-9]+ //; s/ +=/ =/; s/(errno: 0,).*/\1/; s/pid: [0-9]+/pid: N/' lines)"
+	has "it has no duration" ' \(         \): sh/[0-9]+ signal:signal_generate\(.*, pid: [0-9]+ \(sh\), ' "$(<lines)"
+	"$PSTAT" trace -o lines -e signal:signal_generate --libtraceevent_print --filter 'sig == 10' "${signal[@]}"
+	has "events alone, as the kernel prints them" '^ +0\.000 sh/[0-9]+ signal:signal_generate\(sig=10 errno=0 .*comm=sh ' \
+		"$(<lines)"
+	"$PSTAT" trace -o lines --syscalls -e signal:signal_generate "${signal[@]}"
+	has "--syscalls: calls, too" ' kill\(pid: [0-9]+, sig: USR1\) += 0' "$(<lines)"
+	"$PSTAT" trace -o lines.json -j -e kill,signal:signal_generate --filter 'sig == 10' "${signal[@]}"
+	check "each line is JSON" sh -c "'$PYTHON' '$ROOT/tests/cli/json_valid.py' <lines.json"
+	has "its fields" '"event":"signal:signal_generate","fields":\{"sig":10,"errno":0,.*"comm":"sh"' "$(<lines.json)"
+	"$PSTAT" trace -o lines --max-events 1 -e signal:signal_generate "${signal[@]}"
+	same "--max-events" 1 "$(wc -l <lines)"
+}
+
+test_page_faults()
+{
+	"$PSTAT" trace -o lines -F all -e getpgid "$work" faults >expected
+	same "each page, in order" "$(<expected)" "$(between lines | sed -n 's/.* minfault \[touch_pages+0x[0-9a-f]*\] => //p' |
+		sed 's,^//anon@,,; s/ (d\.)$//')"
+	"$PSTAT" trace -o lines -F maj -e getpgid "$work" faults >expected
+	check_not "-F maj" grep -q minfault lines
+	"$PSTAT" trace -o lines -F min --no-syscalls "$work" faults >expected
+	check_not "--no-syscalls" grep -qv ' minfault \[' lines
+	"$PSTAT" trace -o lines.json -j -F min --no-syscalls "$work" faults >expected
+	check "each line is JSON" sh -c "'$PYTHON' '$ROOT/tests/cli/json_valid.py' <lines.json"
+	same "each address" "$(<expected)" "$(sed -n 's/.*"ip_symbol":"touch_pages".*"address":"\([^"]*\)","address_dso":"\/\/anon"}/\1/p' lines.json)"
+	"$PSTAT" trace -s -F all --sched -o sums "$work" faults >expected
+	has "sums" '^ syscalls \([0-9]+\), [0-9]+ calls, 100\.0%(, [0-9]+ majfaults)?, [0-9]+ minfaults, [0-9]+\.[0-9]{3} msec$' \
+		"$(<sums)"
+}
+
+# Of what is in a file, and beside perf.
+test_events_of_files()
+{
+	"$PSTAT" record -q -o ours.data -c 1 -d -e raw_syscalls:sys_enter,raw_syscalls:sys_exit,minor-faults \
+		-e sched:sched_process_exit "$work" faults >expected
+	"$PSTAT" trace -i ours.data -o lines
+	same "calls and all events" "getpgid sched:sched_process_exit" \
+		"$(sed -nE 's/^.* (getpgid|sched:[a-z_]*)\(.*/\1/p' lines | sort -u | xargs)"
+	same "page faults" "$(<expected)" "$(between lines | sed -n 's/.* minfault \[touch_pages.*\/\/anon@\(.*\) (d\.)$/\1/p')"
+	"$PSTAT" trace -i ours.data -e sched:sched_process_exit -o lines
+	same "-e: that event alone" 1 "$(wc -l <lines)"
+	fails_with 125 "'nothing' is neither a system call nor an event of the recording" "$PSTAT" trace -i ours.data -e nothing
+	need_perf
+	perf trace -s -F all -i ours.data -o by_perf 2>/dev/null || skip "needs a perf that reads a file's calls"
+	"$PSTAT" trace -s -F all -i ours.data -o by_us
+	same "as many faults as perf has" "$(grep -o '[0-9]* minfaults' by_perf)" "$(grep -o '[0-9]* minfaults' by_us)"
+	perf trace -F all --no-syscalls -i ours.data -o by_perf 2>/dev/null || skip "needs a perf that reads a file's faults"
+	"$PSTAT" trace -F all --no-syscalls -i ours.data -o by_us
+	# perf does not locate what the kernel faulted on; its copy of the vdso has a name of its own.
+	same "where each fault of user mode was" \
+		"$(sed -n 's/.* minfault .*\] => \(.*(d\.)\)$/\1/p' by_perf | sed 's,/tmp/perf-vdso[^@]*,[vdso],')" \
+		"$(paste -d '|' <(grep minfault by_perf) <(grep minfault by_us) | sed -n 's/.* (d\.)|.*\] => //p')"
+}
+
 test_wrong_words()
 {
 	fails_with 129 "^pstat: trace: --event: 'opne' is neither a system call nor a class" "$PSTAT" trace -e opne true
 	fails_with 129 "^pstat: trace: --summary and --with-summary" "$PSTAT" trace -s -S true
 	fails_with 129 "^pstat: trace: --max-events" "$PSTAT" trace -s --failure true
 	fails_with 129 "^pstat: --duration: 'x' is not" "$PSTAT" trace --duration x true
-	fails_with 125 "page faults are not traced" "$PSTAT" trace -F all true
+	fails_with 129 "^pstat: --pf: 'some' is none of all, min and maj" "$PSTAT" trace --pf=some true
+	fails_with 129 "^pstat: trace: --filter: it stands behind -e" "$PSTAT" trace --filter 'sig == 1' true
+	fails_with 129 "^pstat: trace: .*no_such_event" "$PSTAT" trace -e sched:no_such_event true
 	fails_with 127 "" "$PSTAT" trace /nonexistent/program
 }
 

@@ -9,7 +9,11 @@
 
 #include <string.h>
 
-enum { ENTER_ID = 101, EXIT_ID = 201, ENTER_TYPE = 443, EXIT_TYPE = 442, TID = 42, CHILD = 77 };
+enum {
+	ENTER_ID = 101, EXIT_ID = 201, RUNTIME_ID = 301, FAULT_ID = 401, CLOCK_ID = 501, /* of events, in this order */
+	ENTER_TYPE = 443, EXIT_TYPE = 442, RUNTIME_TYPE = 300,
+	TID = 42, CHILD = 77,
+};
 
 #define COMMON_FIELDS                                                                      \
 	"format:\n"                                                                        \
@@ -31,6 +35,13 @@ static const char odd_format[] = "name: sys_exit\nID: 442\n" COMMON_FIELDS
 				 "\tfield:long ret;\toffset:16;\tsize:3;\tsigned:1;\n\n"
 				 "print fmt: \"NR %ld\", REC->id\n";
 
+static const char runtime_format[] = "name: sched_stat_runtime\nID: 300\n" COMMON_FIELDS
+				     "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+				     "\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"
+				     "\tfield:unsigned short cpus[2];\toffset:28;\tsize:4;\tsigned:0;\n"
+				     "\tfield:u64 runtime;\toffset:32;\tsize:8;\tsigned:0;\n\n"
+				     "print fmt: \"comm=%s\", REC->comm\n";
+
 /* Records made in memory, which are their own source. */
 struct made {
 	struct record_source source; /* first */
@@ -44,6 +55,7 @@ struct made {
 	struct syscall_table table;
 	struct syscall_selection selection;
 	struct syscall_lines lines;
+	struct session session;
 	struct syscall_stream *stream;
 	struct syscall_summary *summary;
 	bool json;
@@ -86,25 +98,28 @@ static void set_formats(struct made *m, const char *enter, const char *exit)
 	str_addn(&out, "header_event", 13);
 	put_sized(&out, "");
 	put(&out, 0, 4);
-	put(&out, 1, 4);
+	put(&out, 2, 4);
 	str_addn(&out, "raw_syscalls", 13);
 	put(&out, 2, 4);
 	put_sized(&out, enter);
 	put_sized(&out, exit);
+	str_addn(&out, "sched", 6);
+	put(&out, 1, 4);
+	put_sized(&out, runtime_format);
 	put(&out, 0, 8);
 	free(m->info.tracing_data);
 	m->info.tracing_data_size = out.len;
 	m->info.tracing_data = (uint8_t *)str_detach(&out);
 }
 
-static void add_event(struct made *m, uint64_t type, uint64_t id)
+static void add_event(struct made *m, uint32_t type, uint64_t config, uint64_t id)
 {
-	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = type };
+	struct perf_event_attr attr = { .type = type, .size = sizeof(attr), .config = config };
 
 	attr.sample_period = 1;
 	attr.sample_id_all = 1;
 	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			   PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER;
+			   PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_ADDR;
 	attr.sample_regs_user = 1;
 	events_add(&m->events, &attr, sizeof(attr), &id, 1);
 }
@@ -121,8 +136,12 @@ static int set_up(void **state)
 	events_init(&m->events);
 	info_init(&m->info);
 	m->info.arch = xstrdup("x86_64");
-	add_event(m, ENTER_TYPE, ENTER_ID);
-	add_event(m, EXIT_TYPE, EXIT_ID);
+	add_event(m, PERF_TYPE_TRACEPOINT, ENTER_TYPE, ENTER_ID);
+	add_event(m, PERF_TYPE_TRACEPOINT, EXIT_TYPE, EXIT_ID);
+	add_event(m, PERF_TYPE_TRACEPOINT, RUNTIME_TYPE, RUNTIME_ID);
+	m->events.v[2]->name = xstrdup("sched:sched_stat_runtime");
+	add_event(m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, FAULT_ID);
+	add_event(m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, CLOCK_ID);
 	set_formats(m, enter_format, exit_format);
 	decoder_init(&m->decoder, &m->events, false);
 	m->recording = (struct recording_info){ .events = &m->events, .info = &m->info, .decoder = &m->decoder,
@@ -137,6 +156,7 @@ static int tear_down(void **state)
 
 	syscall_summary_free(m->summary);
 	syscall_stream_free(m->stream);
+	session_release(&m->session);
 	syscall_selection_release(&m->selection);
 	syscall_table_release(&m->table);
 	decoder_release(&m->decoder);
@@ -157,17 +177,52 @@ static void add(struct made *m, const struct record_body *body, size_t event)
 	assert_int_equal(record_encode(body, m->events.v[event], &m->records, &m->err), 0);
 }
 
-static void add_sample(struct made *m, int tid, uint64_t time_ns, bool is_exit, bool is_32, const void *raw, size_t n)
+static struct record_body sample_of(uint64_t id, int tid, uint64_t time_ns, const void *raw, size_t n)
 {
 	static const uint64_t reg;
-	struct record_body body = fix_sample(is_exit ? EXIT_ID : ENTER_ID, time_ns);
+	struct record_body body = fix_sample(id, time_ns);
 
 	body.sample.pid = body.sample.tid = (uint32_t)tid;
 	body.sample.n_ips = 0;
 	body.sample.raw = raw;
 	body.sample.raw_size = (uint32_t)n;
-	body.sample.user_regs = (struct sample_regs){ .abi = is_32 ? 1 : 2, .mask = 1, .v = &reg, .n = 1 };
+	body.sample.user_regs = (struct sample_regs){ .abi = 2, .mask = 1, .v = &reg, .n = 1 };
+	return body;
+}
+
+static void add_sample(struct made *m, int tid, uint64_t time_ns, bool is_exit, bool is_32, const void *raw, size_t n)
+{
+	struct record_body body = sample_of(is_exit ? EXIT_ID : ENTER_ID, tid, time_ns, raw, n);
+
+	body.sample.user_regs.abi = is_32 ? 1 : 2;
 	add(m, &body, is_exit);
+}
+
+static void ran(struct made *m, int tid, uint64_t time_ns, const char *comm, uint64_t runtime_ns)
+{
+	struct {
+		uint16_t type, flags;
+		int32_t common_pid;
+		char comm[16];
+		int32_t pid;
+		uint8_t cpus[4];
+		uint64_t runtime;
+		uint32_t pad;
+	} __attribute__((packed)) raw = { .type = RUNTIME_TYPE, .pid = tid, .cpus = { 0, 1, 254, 255 },
+					  .runtime = runtime_ns };
+	struct record_body body = sample_of(RUNTIME_ID, tid, time_ns, &raw, sizeof(raw));
+
+	memcpy(raw.comm, comm, strlen(comm));
+	add(m, &body, 2);
+}
+
+static void fault(struct made *m, int tid, uint64_t time_ns, uint64_t ip, uint64_t addr)
+{
+	struct record_body body = sample_of(FAULT_ID, tid, time_ns, "pad", 4);
+
+	body.sample.ip = ip;
+	body.sample.addr = addr;
+	add(m, &body, 3);
 }
 
 static void enter_as(struct made *m, int tid, uint64_t time_ns, bool is_32, int64_t number, const uint64_t *args)
@@ -257,6 +312,26 @@ static int on_call(void *context, const struct syscall_call *call, struct str *e
 	return ++m->n_told == m->stop_at;
 }
 
+static bool wants_event(void *context, const struct data_event *event)
+{
+	(void)context;
+	return event->index < 4;
+}
+
+static int on_event(void *context, const struct syscall_event *event, struct str *err)
+{
+	struct made *m = context;
+
+	(void)err;
+	if (m->summary)
+		syscall_summary_event(m->summary, event);
+	if (m->json)
+		syscall_json_add_event(&m->lines, event, &m->text);
+	else
+		syscall_line_add_event(&m->lines, event, &m->text);
+	return ++m->n_told == m->stop_at;
+}
+
 static int on_lost(void *context, uint64_t where_ns, uint64_t n, struct str *err)
 {
 	struct made *m = context;
@@ -279,13 +354,23 @@ static void on_gone(void *context, struct syscall_thread *thread)
 		syscall_summary_gone(m->summary, thread);
 }
 
+static void open_with(struct made *m, bool others)
+{
+	const struct session_options options = { .sym = { .symfs = "/proc/self/nowhere", .kallsyms = "/dev/null" } };
+	const struct syscall_sink sink = { .context = m, .call = on_call, .lost = on_lost, .gone = on_gone,
+					   .wants = others ? wants_event : NULL, .event = on_event };
+
+	session_release(&m->session);
+	assert_int_equal(session_init_live(&m->session, &m->recording, &m->source, &options, &m->err), 0);
+	m->stream = syscall_stream_new(&m->session, &m->table, &m->selection, &sink, &m->err);
+	if (m->stream)
+		m->lines = (struct syscall_lines){ .table = &m->table, .session = &m->session,
+						   .tracepoints = syscall_stream_tracepoints(m->stream) };
+}
+
 static void open_stream(struct made *m)
 {
-	const struct syscall_sink sink = { .context = m, .call = on_call, .lost = on_lost, .gone = on_gone };
-
-	m->stream = syscall_stream_new(&m->recording, &m->table, &m->selection, &sink, &m->err);
-	if (m->stream)
-		m->lines = (struct syscall_lines){ .table = &m->table, .replay = syscall_stream_replay(m->stream) };
+	open_with(m, false);
 }
 
 static void run(struct made *m)
@@ -649,7 +734,8 @@ static void test_selection(void **state)
 	assert_int_equal(syscall_selection_add(&m->selection, &m->table, "!mmap", &m->err), 0);
 	assert_true(takes(m, "brk") && !takes(m, "mmap"));
 	assert_int_equal(syscall_selection_add(&m->selection, &m->table, "raed", &m->err), -EINVAL);
-	assert_string_equal(m->err.s, "--event: 'raed' is neither a system call nor a class of them\n"
+	assert_string_equal(m->err.s, "--event: 'raed' is neither a system call nor a class of them, nor another "
+				      "event\n"
 				      "did you mean read?");
 	str_reset(&m->err);
 	assert_int_equal(syscall_selection_add(&m->selection, &m->table, "%nope", &m->err), -EINVAL);
@@ -682,6 +768,80 @@ static void test_filter(void **state)
 	same_filter(m, SYSCALLS_X86_64, ""); /* it would be too long */
 }
 
+/* ---- other events ---- */
+
+static void make_others(struct made *m)
+{
+	struct record_body map = body_of(RECORD_MMAP, TID, 1);
+
+	map.mmap = (struct record_mmap){ .pid = TID, .tid = TID, .start = 0x400000, .len = 0x1000, .pgoff = 0x2000,
+					 .path = "/bin/\033x" };
+	add(m, &map, 0);
+	name(m, TID, "sh");
+	enter(m, TID, 1000000, 39);
+	ran(m, TID, 1500000, "\033[1m\"", 123);
+	fault(m, TID, 1600000, 0x400010, 0x400020);
+	leave(m, TID, 2000000, 39, 42);
+	fault(m, CHILD, 2100000, 0x400010, 0xffffffff00000000);
+	ran(m, CHILD, 2200000, "0123456789abcdef", 456);
+}
+
+static void test_events(void **state)
+{
+	struct made *m = *state;
+
+	make_others(m);
+	open_with(m, true);
+	m->lines.base_ns = 1000000;
+	run(m);
+	same_text(m,
+		  "0.500 ( ): sh/42 sched:sched_stat_runtime(comm: \"\\x1b[1m\"\", pid: 42 (sh), "
+		  "cpus: 0001feff, runtime: 123)\n"
+		  "0.600 ( ): sh/42 minfault [0x2010] => /bin/\\x1bx@0x2020 (d.)\n"
+		  "0.000 ( 1.000 ms): sh/42 getpid() = 42\n"
+		  "1.100 ( ): :77/77 minfault [0x400010] => 0xffffffff00000000 (?k)\n"
+		  "1.200 ( ): :77/77 sched:sched_stat_runtime(comm: \"0123456789abcdef\", pid: 77, cpus: 0001feff, "
+		  "runtime: 456)\n");
+}
+
+static void test_events_as_json(void **state)
+{
+	struct made *m = *state;
+
+	m->json = true;
+	make_others(m);
+	open_with(m, true);
+	run(m);
+	assert_non_null(strstr(m->text.s,
+			       "{\"time\":0.001500000,\"comm\":\"sh\",\"pid\":42,\"tid\":42,\"event\":"
+			       "\"sched:sched_stat_runtime\",\"fields\":{\"comm\":\"\\u001b[1m\\\"\",\"pid\":42,"
+			       "\"cpus\":\"0001feff\",\"runtime\":123}}\n"));
+	assert_non_null(strstr(m->text.s, "\"fault\":\"minfault\",\"ip\":\"0x400010\",\"ip_dso\":\"/bin/\\u001bx\","
+					  "\"address\":\"0x400020\",\"address_dso\":\"/bin/\\u001bx\"}\n"));
+}
+
+/* What a file does not have is not made up: a sample that ends before its field, and formats. */
+static void test_events_without(void **state)
+{
+	struct made *m = *state;
+	struct record_body body = sample_of(RUNTIME_ID, TID, 1, "1234567", 8);
+
+	add(m, &body, 2);
+	fault(m, TID, 2, 0x10, 0x20);
+	set_formats(m, enter_format, odd_format);
+	open_with(m, true);
+	run(m);
+	same_text(m, "0.000 ( ): :42/42 minfault [0x10] => 0x20 (?.)\n");
+	syscall_stream_free(m->stream);
+	m->at = 0;
+	str_reset(&m->text);
+	m->info.tracing_data_size = 0;
+	m->stream = NULL;
+	open_with(m, true);
+	run(m);
+	assert_non_null(strstr(m->text.s, "minfault [0x10] => 0x20 (?.)\n"));
+}
+
 /* ---- sums ---- */
 
 static void test_summary(void **state)
@@ -702,7 +862,7 @@ static void test_summary(void **state)
 	open_stream(m);
 	m->summary = syscall_summary_new(&(struct syscall_summary_options){
 		.table = &m->table, .errnos = true, .histogram = true,
-		.replay = syscall_stream_replay(m->stream) });
+		.replay = &m->session.replay });
 	run(m);
 	str_reset(&m->text);
 	syscall_summary_print(m->summary, &m->text);
@@ -721,6 +881,22 @@ static void test_summary(void **state)
 					  " LOST 9 events: there were more calls than are counted\n"));
 }
 
+static void test_summary_of_events(void **state)
+{
+	struct made *m = *state;
+
+	make_others(m);
+	open_with(m, true);
+	m->summary = syscall_summary_new(&(struct syscall_summary_options){
+		.table = &m->table, .runtime = true, .replay = &m->session.replay });
+	run(m);
+	str_reset(&m->text);
+	syscall_summary_print(m->summary, &m->text);
+	assert_non_null(strstr(m->text.s, " sh (42), 1 calls, 100.0%, 1 minfaults, 0.000 msec\n\n   syscall "));
+	assert_non_null(strstr(m->text.s, " :77 (77), 0 calls, 0.0%, 1 minfaults, 0.000 msec\n\n all 2 threads, "
+					  "1 calls, 2 minfaults, 0.001 msec\n\n   syscall "));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -728,6 +904,7 @@ int main(void)
 		TEST(whole), TEST(halves), TEST(losses), TEST(signals), TEST(tasks), TEST(32_bits),
 		TEST(unknown_numbers), TEST(json), TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
 		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),
+		TEST(events), TEST(events_as_json), TEST(events_without), TEST(summary_of_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

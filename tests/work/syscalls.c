@@ -2,6 +2,7 @@
 /*
  * syscalls calls: makes system calls of all kinds between two of getpgid(), which nobody else makes, and then prints
  *   each of them as pstat trace is to print it, from the name to what it returned, and a single blank before =.
+ * syscalls faults: touches new pages between two of getpgid(), and prints the address of each one.
  * syscalls killed: a thread waits in read() for what never comes, while the other one ends the process. Prints the
  *   number of the thread.
  * syscalls on: calls getpgid() again and again, until it is killed.
@@ -190,6 +191,24 @@ static void take_signals(void)
 	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &long_time, NULL);
 }
 
+static void touch_pages(void)
+{
+	enum { PAGES = 8 };
+	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	char *area = mmap(NULL, PAGES * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (area == MAP_FAILED)
+		exit(1);
+	madvise(area, PAGES * bytes, MADV_NOHUGEPAGE);
+	for (int i = 0; i < PAGES; i++)
+		printf("%p\n", (void *)(area + (size_t)i * bytes));
+	fflush(stdout);
+	syscall(SYS_getpgid, NOBODY);
+	for (int i = 0; i < PAGES; i++)
+		((volatile char *)area)[(size_t)i * bytes] = 1;
+	syscall(SYS_getpgid, NOBODY);
+}
+
 static void call_often(long n, long turns)
 {
 	for (; n > 0; n--) {
@@ -209,6 +228,8 @@ int main(int argc, char **argv)
 		fputs(expected, stdout);
 	} else if (!strcmp(what, "killed"))
 		leave_reader();
+	else if (!strcmp(what, "faults"))
+		touch_pages();
 	else if (!strcmp(what, "signal"))
 		take_signals();
 	else if (!strcmp(what, "many") && argc > 2)
