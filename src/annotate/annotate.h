@@ -199,7 +199,7 @@ enum register_move {
 	MOVE_NONE, /* nothing that can be said of a register */
 	MOVE_LOAD, /* to = all of what the access reads */
 	MOVE_SUM, /* to = from + number; from NO_REGISTER: to = number, an address as the file has it */
-	MOVE_ELEMENT, /* to = from + number + a multiple of something: an element of an array, mostly */
+	MOVE_ELEMENT, /* to = from + number + a multiple of something: an element of an array, mostly; from as above */
 	MOVE_STORE, /* all of what the access writes = from; to is NO_REGISTER */
 };
 /* An instruction's work on data, as far as types of data depend on it. */
@@ -207,6 +207,7 @@ struct data_effect {
 	struct data_access access;
 	enum register_move move;
 	uint8_t to, from;
+	uint8_t other; /* of MOVE_ELEMENT: what else may be a pointer, and `from` how far; NO_REGISTER: nothing */
 	int64_t number;
 	uint32_t changed; /* bits: registers that hold something else after it, `to` among them */
 	bool stack; /* it pushes, pops, calls or returns, and has no other memory operand */
@@ -245,6 +246,8 @@ void disasm_effect(const struct disasm *disasm, const struct disasm_instruction 
 		   struct data_effect *effect);
 /* How much is to be passed over where there is none: all of one that is not known, where its length can be told. */
 unsigned disasm_unknown(const struct disasm *disasm, const uint8_t *bytes, size_t n);
+/* The register, by machine, that has nothing but the address of the frame, once that is made; NO_REGISTER: none. */
+uint8_t disasm_frame_pointer(const struct disasm *disasm);
 /* The registers that a call leaves as they were, as bits, and the one that it returns a value in; by machine. */
 uint32_t disasm_kept_by_calls(const struct disasm *disasm, uint8_t *returned);
 

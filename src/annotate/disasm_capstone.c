@@ -276,6 +276,7 @@ static void x86_move(const cs_insn *insn, struct data_effect *effect)
 		x86_address(insn, from, &address);
 		effect->move = address.index == NO_REGISTER ? MOVE_SUM : MOVE_ELEMENT;
 		effect->from = address.base;
+		effect->other = address.scale == 1 ? address.index : NO_REGISTER;
 		effect->number = address.offset;
 	} else if (insn->id == X86_INS_MOV && from->type == X86_OP_MEM) {
 		effect->move = MOVE_LOAD;
@@ -285,6 +286,7 @@ static void x86_move(const cs_insn *insn, struct data_effect *effect)
 	} else if (insn->id == X86_INS_ADD && x86_is_whole(from)) {
 		effect->move = MOVE_ELEMENT;
 		effect->from = effect->to;
+		effect->other = x86_number(from->reg);
 	} else if ((insn->id == X86_INS_ADD || insn->id == X86_INS_SUB) && from->type == X86_OP_IMM) {
 		effect->move = MOVE_SUM;
 		effect->from = effect->to;
@@ -365,6 +367,8 @@ static void arm64_move(const cs_insn *insn, const struct disasm_instruction *ins
 	} else if ((adds || insn->id == ARM64_INS_SUB) && arm64->op_count == 3 && arm64_is_whole(&op[1])) {
 		effect->from = arm64_dwarf_number(op[1].reg);
 		effect->move = op[2].type == ARM64_OP_IMM ? MOVE_SUM : adds ? MOVE_ELEMENT : MOVE_NONE;
+		if (effect->move == MOVE_ELEMENT && arm64_is_whole(&op[2]) && !op[2].shift.value)
+			effect->other = arm64_dwarf_number(op[2].reg);
 		if (op[2].type == ARM64_OP_IMM)
 			effect->number = (adds ? op[2].imm : -op[2].imm) *
 					 (op[2].shift.type == ARM64_SFT_LSL ? 1LL << (op[2].shift.value & 15) : 1);
@@ -413,12 +417,14 @@ static const struct disasm_machine {
 	uint8_t (*number)(unsigned reg); /* as DWARF has it */
 	uint32_t kept_by_calls; /* bits */
 	uint8_t returned;
+	uint8_t frame_pointer; /* that is never used for anything else; NO_REGISTER: there is none */
 } machines[] = {
 	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, true, x86_target, x86_vector_length, NULL, x86_jumps_always,
-	  x86_effect, x86_number, 0xf0c8, 0 }, /* rbx, rbp, rsp, r12 to r15; rax */
-	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL, x86_jumps_always, NULL, NULL, 0, 0 },
+	  x86_effect, x86_number, 0xf0c8, 0, NO_REGISTER }, /* rbx, rbp, rsp, r12 to r15; rax */
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, true, x86_target, NULL, NULL, x86_jumps_always, NULL, NULL, 0, 0,
+	  NO_REGISTER },
 	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, false, arm64_target, NULL, arm64_calls, arm64_jumps_always,
-	  arm64_effect, arm64_dwarf_number, 0xbff80000, 0 }, /* x19 to x29, sp; x0 */
+	  arm64_effect, arm64_dwarf_number, 0xbff80000, 0, 29 }, /* x19 to x29, sp; x0 */
 };
 
 struct disasm *disasm_open(uint16_t machine, bool intel, struct str *why)
@@ -506,6 +512,11 @@ bool disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t n, uint64_t
 	return true;
 }
 
+uint8_t disasm_frame_pointer(const struct disasm *disasm)
+{
+	return disasm->machine->frame_pointer;
+}
+
 uint32_t disasm_kept_by_calls(const struct disasm *disasm, uint8_t *returned)
 {
 	*returned = disasm->machine->returned;
@@ -519,7 +530,7 @@ void disasm_effect(const struct disasm *disasm, const struct disasm_instruction 
 	uint8_t n_read = 0, n_written = 0;
 	cs_regs read, written;
 
-	*effect = (struct data_effect){ .to = NO_REGISTER, .from = NO_REGISTER,
+	*effect = (struct data_effect){ .to = NO_REGISTER, .from = NO_REGISTER, .other = NO_REGISTER,
 					.access = { .base = NO_REGISTER, .index = NO_REGISTER } };
 	if (!machine->effect)
 		return;

@@ -38,6 +38,12 @@ void disasm_effect(const struct disasm *disasm, const struct disasm_instruction 
 	(void)disasm, (void)instruction, (void)effect;
 }
 
+uint8_t disasm_frame_pointer(const struct disasm *disasm)
+{
+	(void)disasm;
+	return NO_REGISTER;
+}
+
 uint32_t disasm_kept_by_calls(const struct disasm *disasm, uint8_t *returned)
 {
 	(void)disasm, (void)returned;

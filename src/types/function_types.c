@@ -18,6 +18,10 @@
  * A conditional jump waits for the comparison before it, and processors do both as one: it has the place of that, since
  * samples of a comparison that waited for memory are at the jump.
  *
+ * A place of the stack that no variable has, as where a register is kept while another value needs it, holds what was
+ * stored there, as a register does. No other function writes there, unless it was given the address of something on the
+ * stack that is no variable either: how large that is nobody says, so what lies above it is not followed.
+ *
  * In a function with a jump whose target is not known (a table of cases), nothing is held where others go.
  */
 #include "types/types_internal.h"
@@ -28,18 +32,24 @@ enum {
 	CANARY_OFFSET = 0x28, /* from %fs, by the ABI of x86-64 */
 	PASSES_MAX = 6,
 	JOINS_MAX = 1 << 13, /* in functions with more, nothing is held where jumps go */
+	SLOTS_MAX = 32,
+	POINTER_BYTES = 8,
+	WRITE_BYTES_MAX = 64, /* of an instruction that doesn't say how many */
+	SMALL_NUMBER = 1 << 12, /* no address of data, but a distance */
 };
 
-struct pointer { /* what a register holds; type NULL: nothing that is known */
+struct pointer { /* what a register or a slot holds; type NULL: nothing that is known */
 	const struct data_type *type; /* of an object */
 	int64_t offset; /* it points so far into it */
 	bool element; /* or into a neighbour in an array */
 };
 
+enum { FIRST_SLOT = CODE_REGISTERS, HELD = CODE_REGISTERS + SLOTS_MAX }; /* registers by number, then slots */
+
 struct join { /* where a jump goes to */
 	uint64_t at; /* bytes from the function's start */
 	bool reached; /* a way there was met */
-	struct pointer held[CODE_REGISTERS]; /* on all ways that were met */
+	struct pointer held[HELD]; /* on all ways that were met */
 };
 enum way { /* to an instruction */
 	WAY_MET, /* there is one, so that what is held counts for those behind */
@@ -49,7 +59,10 @@ enum way { /* to an instruction */
 struct pass {
 	const struct function_code *code;
 	struct dwarf_variables *variables;
-	struct pointer held[CODE_REGISTERS];
+	struct pointer held[HELD];
+	int64_t slots[SLOTS_MAX]; /* where they begin, from the CFA */
+	unsigned n_slots;
+	int64_t given; /* the lowest address, from the CFA, that is taken of what is no variable; INT64_MAX: none */
 	struct join *joins; /* ascending */
 	size_t n_joins, cap_joins;
 	bool lost; /* nothing is held at joins */
@@ -61,11 +74,17 @@ struct pass {
 	struct data_frame frame; /* there */
 };
 
-static void forget(struct pass *pass, uint32_t kept)
+static void forget_registers(struct pass *pass, uint32_t kept)
 {
 	for (unsigned i = 0; i < CODE_REGISTERS; i++)
 		if (!(kept >> i & 1))
 			pass->held[i].type = NULL;
+}
+
+static void forget_all(struct pass *pass)
+{
+	for (unsigned i = 0; i < HELD; i++)
+		pass->held[i].type = NULL;
 }
 
 /* ---- objects ---- */
@@ -182,6 +201,80 @@ static void find_place(struct pass *pass, const struct data_effect *effect, stru
 		set_place(place, found, TYPE_DECLARED, access->index != NO_REGISTER);
 }
 
+/* ---- slots of the stack ---- */
+
+/* Finds where an access to the frame begins, from the CFA; false: it is none, or nobody can tell. */
+static bool frame_offset(const struct pass *pass, const struct data_access *access, int64_t *offset)
+{
+	*offset = (int64_t)((uint64_t)access->offset - (uint64_t)pass->frame.offset);
+	return !access->segment && !access->placed && is_of_frame(pass, access->base);
+}
+
+/* What is held at the place of an access, which is all of a slot; NULL: it is of none. */
+static struct pointer *slot_of(struct pass *pass, const struct data_access *access)
+{
+	int64_t offset;
+
+	if (!frame_offset(pass, access, &offset) || access->index != NO_REGISTER)
+		return NULL;
+	for (unsigned i = 0; i < pass->n_slots; i++)
+		if (pass->slots[i] == offset)
+			return &pass->held[FIRST_SLOT + i];
+	return NULL;
+}
+
+/* Slots that an instruction writes to hold nothing that is known. */
+static void forget_written(struct pass *pass, const struct data_effect *effect)
+{
+	const struct data_access *access = &effect->access;
+	int64_t bytes = access->bytes ? access->bytes : WRITE_BYTES_MAX, start;
+	bool anywhere = access->index != NO_REGISTER;
+
+	if (effect->move == MOVE_STORE)
+		bytes = POINTER_BYTES;
+	if (effect->stack)
+		bytes = POINTER_BYTES, start = -pass->frame.offset - bytes; /* what it pushes, if it does */
+	else if (!access->writes || !frame_offset(pass, access, &start))
+		return;
+	for (unsigned i = 0; i < pass->n_slots; i++)
+		if (anywhere || (pass->slots[i] - start < bytes && start - pass->slots[i] < POINTER_BYTES))
+			pass->held[FIRST_SLOT + i].type = NULL;
+}
+
+static bool is_variable(struct pass *pass, uint8_t reg, int64_t offset)
+{
+	struct data_found ignored;
+
+	return dwarf_variables_memory(pass->variables, pass->vaddr, &pass->frame, reg, offset, &ignored);
+}
+
+/* Takes note of a store to what is no variable, and of the address of such, before anything is followed. */
+static void find_slot(struct pass *pass, const struct data_effect *effect)
+{
+	const struct data_access *access = &effect->access;
+	int64_t offset = (int64_t)((uint64_t)effect->number - (uint64_t)pass->frame.offset);
+	bool moves = effect->move == MOVE_SUM || effect->move == MOVE_ELEMENT;
+
+	if (moves && is_of_frame(pass, effect->from) && effect->to != pass->frame.reg &&
+	    effect->to != disasm_frame_pointer(pass->code->disasm) && offset < pass->given &&
+	    !is_variable(pass, effect->from, effect->number))
+		pass->given = offset;
+	if (effect->move == MOVE_STORE && pass->n_slots < SLOTS_MAX && frame_offset(pass, access, &offset) &&
+	    !slot_of(pass, access) && access->index == NO_REGISTER && !is_variable(pass, access->base, access->offset))
+		pass->slots[pass->n_slots++] = offset;
+}
+
+/* Of the slots keeps those that no other function has the address of. */
+static void keep_slots(struct pass *pass)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < pass->n_slots; i++)
+		if (pass->slots[i] <= pass->given - POINTER_BYTES)
+			pass->slots[n++] = pass->slots[i];
+	pass->n_slots = n;
+}
+
 /* ---- from one instruction to the next ---- */
 
 /* The pointer that was loaded from a place, if it is one. */
@@ -204,32 +297,35 @@ static struct pointer loaded(const struct type_place *place)
 	return (struct pointer){ .type = type && !offset ? data_type_target(type) : NULL };
 }
 
+/* A pointer to a global variable at an address as the file has it; or to an element of one, if it is an array. */
+static struct pointer to_global(const struct pass *pass, int64_t address, bool element)
+{
+	struct data_found found;
+
+	if (!find_global(pass, address, &found))
+		return (struct pointer){ .type = NULL };
+	reduce(&found, &element);
+	return (struct pointer){ found.type, found.offset, element };
+}
+
 static struct pointer computed(struct pass *pass, const struct data_effect *effect)
 {
 	struct pointer pointer = { .type = NULL };
+	bool ignored, element = effect->move == MOVE_ELEMENT;
 	struct data_found found;
-	bool ignored;
 
-	if (effect->from == NO_REGISTER) {
-		if (effect->move == MOVE_SUM && find_global(pass, effect->number, &found)) {
-			reduce(&found, &pointer.element);
-			pointer.type = found.type;
-			pointer.offset = found.offset;
-		}
-		return pointer;
-	}
+	if (effect->from == NO_REGISTER && effect->other == NO_REGISTER)
+		return to_global(pass, effect->number, element);
 	if (is_of_frame(pass, effect->from) &&
 	    dwarf_variables_memory(pass->variables, pass->vaddr, &pass->frame, effect->from, effect->number, &found)) {
-		pointer.element = effect->move == MOVE_ELEMENT;
-		reduce(&found, &pointer.element);
-		pointer.type = found.type;
-		pointer.offset = found.offset;
-		return pointer;
+		reduce(&found, &element);
+		return (struct pointer){ found.type, found.offset, element };
 	}
-	if (!find_pointer(pass, effect->from, &pointer, &ignored))
-		return pointer;
+	if (!find_pointer(pass, effect->from, &pointer, &ignored) &&
+	    !find_pointer(pass, effect->other, &pointer, &ignored))
+		return effect->number >= SMALL_NUMBER ? to_global(pass, effect->number, true) : pointer;
 	pointer.offset = (int64_t)((uint64_t)pointer.offset + (uint64_t)effect->number);
-	pointer.element |= effect->move == MOVE_ELEMENT;
+	pointer.element |= element;
 	return pointer;
 }
 
@@ -250,27 +346,51 @@ static void learn(struct pass *pass, uint8_t reg, const struct type_place *place
 		pass->held[reg] = loaded(place);
 }
 
+/* What the register holds that an instruction moves something to, or that it stores. */
+static struct pointer moved(struct pass *pass, const struct data_effect *effect, const struct type_place *place)
+{
+	const struct pointer *slot = slot_of(pass, &effect->access);
+	struct pointer pointer = { .type = NULL };
+	bool ignored;
+
+	switch (effect->move) {
+	case MOVE_NONE:
+		break;
+	case MOVE_LOAD:
+		return slot && !place->type ? *slot : loaded(place);
+	case MOVE_STORE:
+		find_pointer(pass, effect->from, &pointer, &ignored);
+		break;
+	case MOVE_SUM:
+	case MOVE_ELEMENT:
+		return computed(pass, effect);
+	}
+	return pointer;
+}
+
 static void follow(struct pass *pass, const struct disasm_instruction *instruction, const struct data_effect *effect,
 		   const struct type_place *place)
 {
-	struct pointer to = { .type = NULL };
+	struct pointer to, *slot;
 	uint8_t reg;
 
 	if (instruction->flow == FLOW_CALL) {
 		to = returned(pass, instruction);
-		forget(pass, disasm_kept_by_calls(pass->code->disasm, &reg));
+		forget_registers(pass, disasm_kept_by_calls(pass->code->disasm, &reg));
 		pass->held[reg] = to;
 		return;
 	}
-	if (effect->move == MOVE_LOAD)
-		to = loaded(place);
-	else if (effect->move != MOVE_NONE && effect->move != MOVE_STORE)
-		to = computed(pass, effect);
-	forget(pass, ~effect->changed);
-	if (effect->move == MOVE_STORE)
+	to = moved(pass, effect, place);
+	forget_registers(pass, ~effect->changed);
+	forget_written(pass, effect);
+	if (effect->move == MOVE_STORE) {
+		slot = slot_of(pass, &effect->access);
+		if (slot)
+			*slot = to;
 		learn(pass, effect->from, place);
-	else if (effect->move)
+	} else if (effect->move) {
 		pass->held[effect->to] = to;
+	}
 }
 
 /* ---- a function ---- */
@@ -294,23 +414,45 @@ static int by_place(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static void find_joins(struct pass *pass)
+static void come_to(struct pass *pass, uint64_t at)
+{
+	pass->vaddr = pass->code->vaddr + at;
+	pass->frame.known = pass->code->cfas && unwind_cfa_at(pass->code->cfas, pass->vaddr, &pass->frame.reg,
+							      &pass->frame.offset);
+}
+
+static void find_join(struct pass *pass, const struct disasm_instruction *instruction)
 {
 	const struct function_code *code = pass->code;
+
+	if (instruction->flow != FLOW_JUMP)
+		return;
+	pass->lost |= !instruction->has_target || pass->n_joins == JOINS_MAX;
+	if (!instruction->has_target || instruction->target - code->shown >= code->n || pass->n_joins == JOINS_MAX)
+		return;
+	VEC_GROW(pass->joins, pass->n_joins, pass->cap_joins);
+	pass->joins[pass->n_joins++] = (struct join){ .at = instruction->target - code->shown };
+}
+
+/* Finds what all passes need to know before: where jumps go to, and the slots of the stack. */
+static void look_ahead(struct pass *pass)
+{
 	struct disasm_instruction instruction;
-	size_t at = 0, n = 0;
+	size_t start = 0, at = 0, n = 0;
 	bool known;
 
-	while (next(code, &at, &instruction, &known)) {
-		if (!known || instruction.flow != FLOW_JUMP)
+	pass->given = INT64_MAX;
+	for (; next(pass->code, &at, &instruction, &known); start = at) {
+		struct data_effect effect;
+
+		if (!known)
 			continue;
-		pass->lost |= !instruction.has_target || pass->n_joins == JOINS_MAX;
-		if (!instruction.has_target || instruction.target - code->shown >= code->n ||
-		    pass->n_joins == JOINS_MAX)
-			continue;
-		VEC_GROW(pass->joins, pass->n_joins, pass->cap_joins);
-		pass->joins[pass->n_joins++] = (struct join){ .at = instruction.target - code->shown };
+		find_join(pass, &instruction);
+		come_to(pass, start);
+		disasm_effect(pass->code->disasm, &instruction, &effect);
+		find_slot(pass, &effect);
 	}
+	keep_slots(pass);
 	if (pass->n_joins)
 		qsort(pass->joins, pass->n_joins, sizeof(*pass->joins), by_place);
 	for (size_t i = 0; i < pass->n_joins; i++)
@@ -353,7 +495,7 @@ static bool arrive(const struct pass *pass, struct join *join)
 		memcpy(join->held, pass->held, sizeof(join->held));
 		return join->reached = true;
 	}
-	for (unsigned i = 0; i < CODE_REGISTERS; i++)
+	for (unsigned i = 0; i < HELD; i++)
 		less |= meet(&join->held[i], &pass->held[i]);
 	return less;
 }
@@ -365,7 +507,7 @@ static void enter(struct pass *pass, uint64_t at)
 
 	if (!join) {
 		if (!pass->falls) {
-			forget(pass, 0);
+			forget_all(pass);
 			pass->way = WAY_UNKNOWN;
 		}
 		return;
@@ -374,7 +516,7 @@ static void enter(struct pass *pass, uint64_t at)
 		arrive(pass, join);
 	pass->way = join->reached ? WAY_MET : WAY_NOT_YET;
 	if (pass->lost || !join->reached)
-		forget(pass, 0);
+		forget_all(pass);
 	else
 		memcpy(pass->held, join->held, sizeof(pass->held));
 }
@@ -396,8 +538,6 @@ static void take(struct pass *pass, const struct disasm_instruction *instruction
 	struct data_effect effect;
 
 	disasm_effect(pass->code->disasm, instruction, &effect);
-	pass->frame.known = pass->code->cfas && unwind_cfa_at(pass->code->cfas, pass->vaddr, &pass->frame.reg,
-							      &pass->frame.offset);
 	/* An instruction without an effect, after a jump, fills up; any other is one that something goes to. */
 	if (pass->way == WAY_UNKNOWN && (effect.changed || effect.access.reads || effect.access.writes ||
 					 instruction->flow != FLOW_ON))
@@ -420,7 +560,7 @@ static void run(struct pass *pass, struct function_types *types)
 	size_t start = 0, at = 0;
 	bool known;
 
-	forget(pass, 0);
+	forget_all(pass);
 	pass->falls = true;
 	pass->way = WAY_MET;
 	types->n = 0;
@@ -428,11 +568,11 @@ static void run(struct pass *pass, struct function_types *types)
 		struct type_place place = { .state = TYPE_NO_CODE };
 
 		enter(pass, start);
-		pass->vaddr = pass->code->vaddr + start;
+		come_to(pass, start);
 		if (known)
 			take(pass, &instruction, &place);
 		else
-			forget(pass, 0);
+			forget_all(pass);
 		VEC_GROW(types->v, types->n, types->cap);
 		types->v[types->n++] = (struct instruction_type){ (uint32_t)start, place };
 	}
@@ -445,7 +585,7 @@ bool function_types_make(struct function_types *types, const struct function_cod
 	pass.variables = dwarf_variables_of(code->dwarf, code->vaddr);
 	if (!pass.variables)
 		return false;
-	find_joins(&pass);
+	look_ahead(&pass);
 	pass.changed = true;
 	for (int i = 0; i < PASSES_MAX && pass.changed; i++) {
 		pass.changed = false;

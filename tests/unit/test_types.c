@@ -241,24 +241,91 @@ PROBE static long compared(struct node *node)
 	return node->inner.first;
 }
 
+/*
+ * UNNAMED is a place of the stack that is no variable, as where a compiler keeps a register for a while. SCRATCH is the
+ * register that comes back from there, which no variable is in.
+ */
+#define UNNAMED ((void *){ NULL })
+#if defined(__aarch64__)
+#define SCRATCH "x9"
+#define KEEP "str %2, %1\n"
+#define TAKE_BACK "ldr x9, %1\n"
+#define WRITE_HALF "str wzr, %1\n"
+#define GIVE_AWAY
+#define ADD "add x9, %1, %2\n"
+#define READ_KEY "ldr %0, [x9, #8]\n"
+#define GIVEN FOLLOWED
+#else
+#define SCRATCH "rax"
+#define KEEP "mov %2, %1\n"
+#define TAKE_BACK "mov %1, %%rax\n"
+#define WRITE_HALF "movl $0, %1\n"
+#define GIVE_AWAY "lea %1, %%rax\n"
+#define ADD "lea (%1,%2), %%rax\n"
+#define READ_KEY "mov 8(%%rax), %0\n"
+#define GIVEN UNKNOWN
+#endif
+
+PROBE static long spilled(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(KEEP TAKE_BACK "probe_spilled: " READ_KEY : "=&r"(value), "=m"(UNNAMED) : "r"(node) : SCRATCH);
+	return value;
+}
+
+PROBE static long overwritten(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(KEEP WRITE_HALF TAKE_BACK "probe_overwritten: " READ_KEY
+			 : "=&r"(value), "=m"(UNNAMED)
+			 : "r"(node)
+			 : SCRATCH);
+	return value;
+}
+
+/* Whoever has the address may write there. */
+PROBE static long given_away(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(GIVE_AWAY KEEP TAKE_BACK "probe_given_away: " READ_KEY
+			 : "=&r"(value), "=m"(UNNAMED)
+			 : "r"(node)
+			 : SCRATCH);
+	return value;
+}
+
+/* Of two registers that are added either may be the pointer. */
+PROBE static long added(unsigned long i, struct node *node)
+{
+	long value;
+
+	__asm__ volatile(ADD "probe_added: " READ_KEY : "=&r"(value) : "r"(i), "r"(node) : SCRATCH);
+	return value;
+}
+
 PROBE static long nothing(long value)
 {
 	__asm__ volatile("probe_nothing: nop");
 	return value;
 }
 
+#define FOLLOWED "struct node +8 (key) followed"
+#define UNKNOWN "no variable tells what the address is of"
 #if defined(__OPTIMIZE__)
-#define STORED "struct node +8 (key) followed"
+#define STORED FOLLOWED
 #else
-#define STORED "no variable tells what the address is of"
+#define STORED UNKNOWN
 #endif
 #define PROBES(X)                                                                                                      \
 	X(probe_member, "struct node +8 (key)")                                                                        \
 	X(probe_nested, "struct node +24 (inner.second)")                                                              \
 	X(probe_next, "struct node +0 (next)")                                                                         \
 	X(probe_union, "struct node +64 (either.whole)")                                                               \
-	X(probe_followed, "struct node +8 (key) followed")                                                             \
-	X(probe_returned, "struct node +8 (key) followed")                                                             \
+	X(probe_followed, FOLLOWED)                                                                                    \
+	X(probe_returned, FOLLOWED)                                                                                    \
 	X(probe_stored, STORED)                                                                                        \
 	X(probe_local, "struct pair +8 (second)")                                                                      \
 	X(probe_global, "struct pair +8 (second)")                                                                     \
@@ -268,10 +335,14 @@ PROBE static long nothing(long value)
 	X(probe_slow_member, "struct node +24 (inner.second)")                                                         \
 	X(probe_slow_local, "struct pair +8 (second)")                                                                 \
 	X(probe_slow_argument, "struct node* +0 ()")                                                                   \
-	X(probe_number, "no variable tells what the address is of")                                                    \
+	X(probe_number, UNKNOWN)                                                                                       \
 	X(probe_hidden, "the type has no size")                                                                        \
 	X(probe_outside, "the offset is not within the type")                                                          \
 	X(probe_compared, "struct node +8 (key)")                                                                      \
+	X(probe_spilled, FOLLOWED)                                                                                     \
+	X(probe_overwritten, UNKNOWN)                                                                                  \
+	X(probe_given_away, GIVEN)                                                                                     \
+	X(probe_added, FOLLOWED)                                                                                       \
 	X(probe_nothing, "the instruction has no operand in memory")
 
 #define DECLARE(label, text) extern const char label[] __attribute__((visibility("hidden")));
