@@ -22,7 +22,7 @@ struct texts {
 struct probe_words {
 	struct texts add, define, remove;
 	const char *list, *functions, *lines, *variables, *file, *filter;
-	bool wants_list, wants_functions, dry_run, force, quiet, externs;
+	bool wants_list, wants_functions, dry_run, force, quiet, externs, no_inlines;
 	long max_probes;
 	int verbose;
 };
@@ -80,7 +80,8 @@ const struct option_row probe_options[] = {
 	{ OPTION_FLAG, 'n', "dry-run", NULL, "change nothing", FIELD(dry_run) },
 	{ OPTION_NUMBER, 0, "max-probes", "n", "refuse a probe in more places", FIELD(max_probes), .min = 1,
 	  .max = INT_MAX },
-	{ OPTION_TEXT, 0, "filter", "filter", "list only functions that match; !: others", FIELD(filter) },
+	{ OPTION_FLAG, 0, "no-inlines", NULL, "set no probe in copies that were inlined", FIELD(no_inlines) },
+	{ OPTION_TEXT, 0, "filter", "filter", "list only names that match; !: others", FIELD(filter) },
 	{ OPTION_FLAG, 0, "externs", NULL, "show global variables, too", FIELD(externs) },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "print only errors", FIELD(quiet) },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "print the definitions", FIELD(verbose) },
@@ -162,6 +163,7 @@ static int define(struct probe_run *run, const struct texts *texts, const struct
 		struct probe_point point;
 
 		rc = probe_point_parse(&point, texts->v[i], &run->err);
+		point.no_inlines = run->words->no_inlines;
 		if (!rc && run->file)
 			rc = probe_define(run->file, &point, &naming, definitions, &run->notes, &run->err);
 		else if (!rc)
@@ -367,16 +369,18 @@ static int list_probes(struct probe_run *run)
 static int list_functions(struct probe_run *run)
 {
 	const char *filter = run->words->functions ? run->words->functions : run->words->filter;
-	bool others = filter && filter[0] == '!';
 	struct probe_names names = { 0 };
+	int rc = filter ? name_filter_check(filter, &run->err) : 0;
 
-	if (filter && filter[others] == '%')
+	if (rc)
+		return rc;
+	if (filter && filter[strspn(filter, "!")] == '%')
 		probe_file_usdt(run->file, &names);
 	else
-		probe_file_functions(run->file, &names);
+		probe_file_functions(run->file, true, &names);
 	for (size_t i = 0; i < names.n; i++) {
 		/* Names that begin with _ are mostly the compiler's own: they are shown to who asks for them. */
-		bool shown = filter ? glob_match(filter + others, names.v[i]) != others : names.v[i][0] != '_';
+		bool shown = filter ? name_filter_takes(filter, names.v[i]) : names.v[i][0] != '_';
 
 		if (!shown)
 			continue;
@@ -401,10 +405,14 @@ static int list_lines(struct probe_run *run)
 static int list_variables(struct probe_run *run)
 {
 	struct probe_point point;
+	const char *filter = run->words->filter;
 	int rc = probe_point_parse(&point, run->words->variables, &run->err);
 
+	if (!rc && filter)
+		rc = name_filter_check(filter, &run->err);
+	point.no_inlines = run->words->no_inlines;
 	if (!rc)
-		rc = probe_list_variables(run->file, &point, run->words->externs, &run->out, &run->err);
+		rc = probe_list_variables(run->file, &point, run->words->externs, filter, &run->out, &run->err);
 	probe_point_release(&point);
 	return rc;
 }

@@ -56,8 +56,10 @@ static int write_definition(struct run_probes *probes, const struct kern *kern,
 	return 0;
 }
 
+/* Sets a point, and adds the events that it became: several of a pattern. */
 static int set_point(struct run_probes *probes, const struct kern *kern, struct probe_file *file,
-		     struct probe_point *point, struct str *out, struct note_list *notes, struct str *err)
+		     struct probe_point *point, const char *modifiers, struct str *out, struct note_list *notes,
+		     struct str *err)
 {
 	struct probe_entries taken = { 0 };
 	const struct probe_naming naming = { .taken = &taken, .force = true };
@@ -73,9 +75,13 @@ static int set_point(struct run_probes *probes, const struct kern *kern, struct 
 		rc = probe_define(file, point, &naming, &definitions, notes, err);
 	for (size_t i = 0; i < definitions.n && !rc; i++)
 		rc = write_definition(probes, kern, &definitions.v[i], err);
-	if (!rc)
-		str_addf(out, "%s:%s/name=%s:%s/", point->group, definitions.v[0].event, group,
-			 definitions.v[0].event);
+	for (size_t i = 0; i < definitions.n && !rc; i++) {
+		const char *event = definitions.v[i].event;
+
+		if (!i || strcmp(event, definitions.v[i - 1].event) != 0)
+			str_addf(out, "%s%s:%s/name=%s:%s/%s", i ? "," : "", point->group, event, group, event,
+				 modifiers);
+	}
 	probe_definitions_release(&definitions);
 	probe_entries_release(&taken);
 	str_release(&list);
@@ -96,8 +102,8 @@ static bool has_tracefs(const struct kern *kern)
 
 static bool is_simple(const struct probe_point *point)
 {
-	return point->function && !point->provider && !point->source && !point->has_line && !point->event &&
-	       !point->n_arguments;
+	return point->function && !point->is_pattern && !point->provider && !point->source && !point->has_line &&
+	       !point->event && !point->n_arguments;
 }
 
 /* Sets one probe; words: "probe:FILE:PLACE[:MODIFIERS] [ARGUMENT...]". */
@@ -124,8 +130,7 @@ static int set_probe(struct run_probes *probes, const struct kern *kern, const c
 	if (!rc)
 		rc = probe_file_open(&file, path, err);
 	if (!rc)
-		rc = set_point(probes, kern, file, &point, out, notes, err);
-	str_add(out, modifiers);
+		rc = set_point(probes, kern, file, &point, modifiers, out, notes, err);
 out:
 	probe_file_close(file);
 	probe_point_release(&point);

@@ -112,7 +112,7 @@ char *probe_event_name(const struct probe_point *point, const char *group, const
 	else if (name.len > PROBE_NAME_MAX)
 		fail(err, -EINVAL, "'%s' has %zu letters, the kernel takes %d: give it a name, NAME=PLACE", name.s,
 		     name.len, PROBE_NAME_MAX);
-	else if (isdigit((unsigned char)name.s[0]))
+	else if (!name.len || isdigit((unsigned char)name.s[0]))
 		fail(err, -EINVAL, "'%s' is no name of an event: give it one, NAME=PLACE", name.s);
 	else
 		return str_detach(&name);
@@ -149,6 +149,8 @@ int probe_define_kernel(const struct probe_point *point, const struct probe_nami
 	if (point->provider || point->source || point->has_line)
 		return fail(err, -ENOTSUP, "lines of the kernel's source are not known here: "
 			    "a probe of the kernel is FUNCTION[+OFFSET|%%return]");
+	if (point->is_pattern)
+		return fail(err, -ENOTSUP, "'%s': patterns are looked up in programs only", point->function);
 	for (size_t i = 0; i < point->n_arguments; i++)
 		if (!strpbrk(point->arguments[i], "%$@+-\\"))
 			return fail(err, -ENOTSUP, "'%s': of the kernel only registers and memory can be read",

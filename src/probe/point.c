@@ -7,8 +7,9 @@
  *	                 0xADDRESS
  *	                 %[sdt_]PROVIDER:NAME, or sdt_PROVIDER:NAME
  *
- * Names of C++ have colons of their own: a line is what follows the last colon, if that is a number and the colon is
- * not one of two. What comes before such a line is a source file where it has a dot or a slash, and else a function.
+ * FUNCTION may be a pattern. Names of C++ have colons of their own: a line is what follows the last colon, if that is a
+ * number and the colon is not one of two. What comes before such a line is a source file where it has a dot or a slash,
+ * and else a function.
  */
 #include "probe/probe.h"
 
@@ -112,6 +113,8 @@ static int take_place(struct probe_point *point, char *text, struct str *err)
 
 	if (take_usdt(point, text))
 		return 0;
+	if (strchr(text, ';'))
+		return fail(err, -ENOTSUP, "'%s': lines are not looked for by their text: FUNCTION:LINE is one", text);
 	if (!strncmp(text, "0x", 2)) {
 		point->has_address = true;
 		return take_number(&point->address, text, "address", err);
@@ -137,6 +140,8 @@ static int take_place(struct probe_point *point, char *text, struct str *err)
 		point->source = xstrdup(text);
 	else
 		point->function = xstrdup(text);
+	/* "operator*" and "operator[]" are names. */
+	point->is_pattern = point->function && strpbrk(text, "*?[") && !strstr(text, "operator");
 	if (!rc && ((point->function && !*point->function) || (point->source && !*point->source)))
 		rc = fail(err, -EINVAL, "the function or the source file has no name");
 	return rc;
@@ -219,6 +224,8 @@ int probe_lines_parse(struct probe_lines *lines, const char *words, struct str *
 	if (!rc && (lines->point.has_address || lines->point.returns || lines->point.offset ||
 		    lines->point.n_arguments || lines->point.event))
 		rc = fail(err, -EINVAL, "'%s': lines are FUNCTION[:FROM[-TO]] or SOURCE[:FROM[-TO]]", words);
+	/* One function is shown. */
+	lines->point.is_pattern = false;
 	/* A file's name alone was taken for that of a function. */
 	if (!rc && !has_from && !lines->point.source && strchr(lines->point.function, '.')) {
 		lines->point.source = lines->point.function;

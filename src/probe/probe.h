@@ -33,6 +33,8 @@ struct probe_point {
 	uint64_t address; /* as the file counts: its symbols */
 	uint64_t offset; /* bytes into the function */
 	uint64_t line; /* of the source file; with a function: counted from the line where that begins */
+	bool is_pattern; /* function is a pattern with * ? [..] */
+	bool no_inlines; /* copies that were inlined are left out */
 	char **arguments;
 	size_t n_arguments, cap_arguments;
 };
@@ -109,8 +111,8 @@ struct probe_names { /* zeroed: none */
 	char **v;
 	size_t n, cap;
 };
-/* Adds the names of functions that have code in the file, ascending, each once. */
-void probe_file_functions(struct probe_file *file, struct probe_names *names);
+/* Adds the names of functions that have code in the file, ascending, each once; demangled: those of C++ for people. */
+void probe_file_functions(struct probe_file *file, bool demangled, struct probe_names *names);
 /* Adds the probes that the file brings with it: "%sdt_PROVIDER:NAME", each once. */
 void probe_file_usdt(struct probe_file *file, struct probe_names *names);
 void probe_names_release(struct probe_names *names);
@@ -118,8 +120,9 @@ void probe_names_release(struct probe_names *names);
 /* ---- sites.c: where a point is ---- */
 
 /*
- * Adds a definition for each address of the point: all inlined copies of a function, all pieces of a line. 0, or a
- * negative errno with a sentence, and nothing is added. notes: what the user should know of it.
+ * Adds a definition for each address of the point: all inlined copies of a function, all pieces of a line; of a pattern
+ * for each function that matches, which has its own event. 0, or a negative errno with a sentence, and nothing is
+ * added. notes: what the user should know of it.
  */
 int probe_define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
 		 struct probe_definitions *definitions, struct note_list *notes, struct str *err);
@@ -130,8 +133,14 @@ void probe_file_describe(struct probe_file *file, uint64_t offset, bool returns,
 
 /* Adds what -L prints: the function's lines, those that have code with their numbers. */
 int probe_list_lines(struct probe_file *file, const struct probe_lines *lines, struct str *out, struct str *err);
-/* Adds what -V prints: for each address of the point the variables that can be read there. */
-int probe_list_variables(struct probe_file *file, const struct probe_point *point, bool externs, struct str *out,
-			 struct str *err);
+/* Adds what -V prints: for each address of the point the variables that can be read there. filter NULL: all. */
+int probe_list_variables(struct probe_file *file, const struct probe_point *point, bool externs, const char *filter,
+			 struct str *out, struct str *err);
+
+/* ---- name_filter.c: filters for names ---- */
+
+/* -EINVAL with a sentence: it is no filter. */
+int name_filter_check(const char *filter, struct str *err);
+bool name_filter_takes(const char *filter, const char *name); /* of a filter that was checked */
 
 #endif

@@ -172,10 +172,12 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* Functions of one table of symbols. */
-static void add_functions(struct elf_file *elf, const struct elf_section *section, struct probe_names *names)
+static void add_functions(struct elf_file *elf, const struct elf_section *section, bool demangled,
+			  struct probe_names *names)
 {
 	struct elf_section strings;
 	struct elf_data data, texts;
+	struct str shown = STR_INIT;
 	Elf64_Sym symbol;
 
 	if (!elf_section_at(elf, section->header.sh_link, &strings) || !elf_section_read(elf, &strings, &texts) ||
@@ -187,28 +189,30 @@ static void add_functions(struct elf_file *elf, const struct elf_section *sectio
 		if (!name || !*name || symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
 			continue;
 		VEC_GROW(names->v, names->n, names->cap);
-		names->v[names->n++] = xstrndup(name, strcspn(name, "@"));
+		names->v[names->n++] = demangled && demangle(name, false, NULL, &shown) ?
+					       str_detach(&shown) :
+					       xstrndup(name, strcspn(name, "@"));
 	}
 }
 
-static void add_tables(struct elf_file *elf, struct probe_names *names)
+static void add_tables(struct elf_file *elf, bool demangled, struct probe_names *names)
 {
 	struct elf_section section = { 0 };
 
 	while (elf_section_next(elf, &section))
 		if (section.header.sh_type == SHT_SYMTAB || section.header.sh_type == SHT_DYNSYM)
-			add_functions(elf, &section, names);
+			add_functions(elf, &section, demangled, names);
 }
 
-void probe_file_functions(struct probe_file *file, struct probe_names *names)
+void probe_file_functions(struct probe_file *file, bool demangled, struct probe_names *names)
 {
 	struct elf_file *debug = symbols_debug_file(file->symbols, &file->dso);
 	struct str ignored = STR_INIT;
 	size_t n = 0;
 
-	add_tables(&file->elf, names);
+	add_tables(&file->elf, demangled, names);
 	if (debug && !elf_file_hold(debug, &ignored)) {
-		add_tables(debug, names);
+		add_tables(debug, demangled, names);
 		elf_file_let_go(debug);
 	}
 	str_release(&ignored);
@@ -309,6 +313,21 @@ static bool find_shared(struct probe_file *file, struct elf_file *debug, struct 
 	return file->alt;
 }
 
+/* All units are skeletons: what they say of functions and variables is in files of their own. */
+static bool is_split(const struct probe_file *file)
+{
+	Dwarf_CU *cu = NULL;
+	uint64_t n = 0;
+	uint8_t kind;
+
+	while (!file->dw.dwarf_get_units(file->dwarf, cu, &cu, NULL, &kind, NULL, NULL)) {
+		if (kind == DW_UT_compile)
+			return false;
+		n += kind == DW_UT_skeleton;
+	}
+	return n;
+}
+
 static void open_tables(struct probe_file *file)
 {
 	struct str ignored = STR_INIT;
@@ -341,6 +360,11 @@ static void open_dwarf(struct probe_file *file)
 	}
 	file->dwarf = begin(file, debug, &file->view, &file->why);
 	if (file->dwarf && !find_shared(file, debug, &file->why)) {
+		file->dw.dwarf_end(file->dwarf);
+		file->dwarf = NULL;
+	}
+	if (file->dwarf && is_split(file)) {
+		fail(&file->why, 0, "its debug information is in .dwo files, which are not read for probes");
 		file->dw.dwarf_end(file->dwarf);
 		file->dwarf = NULL;
 	}

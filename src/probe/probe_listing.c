@@ -212,16 +212,24 @@ int probe_list_lines(struct probe_file *file, const struct probe_lines *lines, s
 
 /* ---- -V ---- */
 
+struct shown_variables {
+	struct probe_names names;
+	const char *filter;
+};
+
 static void take_variable(void *context, const char *name, const char *type)
 {
-	struct probe_names *names = context;
+	struct shown_variables *shown = context;
+	struct probe_names *names = &shown->names;
 
+	if (shown->filter && !name_filter_takes(shown->filter, name))
+		return;
 	VEC_GROW(names->v, names->n, names->cap);
 	names->v[names->n++] = xasprintf("%s\t%s", type, name);
 }
 
-int probe_list_variables(struct probe_file *file, const struct probe_point *point, bool externs, struct str *out,
-			 struct str *err)
+int probe_list_variables(struct probe_file *file, const struct probe_point *point, bool externs, const char *filter,
+			 struct str *out, struct str *err)
 {
 	struct note_list ignored = { 0 };
 	struct probe_sites places = { 0 };
@@ -238,7 +246,8 @@ int probe_list_variables(struct probe_file *file, const struct probe_point *poin
 		str_addc(out, '\n');
 	}
 	for (size_t i = 0; i < places.n && !rc; i++) {
-		struct probe_names names = { 0 };
+		struct shown_variables shown = { .filter = filter };
+		struct probe_names *names = &shown.names;
 		uint64_t start, end;
 		const char *symbol = probe_file_symbol(file, places.v[i].address, &start, &end);
 
@@ -250,14 +259,14 @@ int probe_list_variables(struct probe_file *file, const struct probe_point *poin
 			str_addf(out, "%#llx>\n", (unsigned long long)places.v[i].address);
 		}
 		if (places.v[i].has_dwarf)
-			probe_variables_each(file, &places.v[i], externs, take_variable, &names);
-		if (names.n)
-			qsort(names.v, names.n, sizeof(*names.v), compare_texts);
-		for (size_t n = 0; n < names.n; n++)
-			str_addf(out, "\t\t%s\n", names.v[n]);
-		if (!names.n)
+			probe_variables_each(file, &places.v[i], externs, take_variable, &shown);
+		if (names->n)
+			qsort(names->v, names->n, sizeof(*names->v), compare_texts);
+		for (size_t n = 0; n < names->n; n++)
+			str_addf(out, "\t\t%s\n", names->v[n]);
+		if (!names->n)
 			str_add(out, "\t\t(No matched variables)\n");
-		probe_names_release(&names);
+		probe_names_release(names);
 	}
 	note_list_release(&ignored);
 	probe_sites_release(&places);

@@ -7,6 +7,7 @@
  *	FUNCTION:LINE     where the line begins, in the function and in each copy; SOURCE:LINE: wherever it is
  *	FUNCTION+OFFSET   an instruction; an address within one is refused: the kernel would write over its middle
  *	FUNCTION%return   the function itself: copies do not return
+ *	PATTERN...        the same of all functions whose names match
  *
  * A line can begin several times: compilers take it apart ("for" begins before the loop and in it), and each part
  * counts. Rows of the table that go on with the line of the row before are not a beginning.
@@ -68,23 +69,28 @@ static bool may_hold_code(int tag)
 	}
 }
 
+static bool is_name(const struct probe_point *point, const char *name)
+{
+	return point->is_pattern ? glob_match(point->function, name) : !strcmp(point->function, name);
+}
+
 /*
  * Compares with its own name, the linker's, and that with its namespaces and classes: "sum", "_ZNK2ns3Box3sumEi",
  * "ns::Box::sum".
  */
-static bool is_called(struct probe_file *file, Dwarf_Die *die, const char *name)
+static bool is_called(struct probe_file *file, Dwarf_Die *die, const struct probe_point *point)
 {
 	const char *linkage, *plain = probe_die_text(file, die, DW_AT_name);
 	struct str text = STR_INIT;
 	bool same;
 
-	if (text_same(plain, name))
+	if (plain && is_name(point, plain))
 		return true;
 	linkage = probe_die_text(file, die, DW_AT_linkage_name);
 	if (!linkage)
 		return false;
-	same = !strcmp(linkage, name) ||
-	       (strchr(name, ':') && demangle(linkage, false, NULL, &text) && !strcmp(text.s, name));
+	same = is_name(point, linkage) ||
+	       (strchr(point->function, ':') && demangle(linkage, false, NULL, &text) && is_name(point, text.s));
 	str_release(&text);
 	return same;
 }
@@ -111,6 +117,8 @@ static bool place_of(struct probe_walk *walk, struct probe_site *place)
 		real--;
 	place->real = walk->path[real];
 	place->name = probe_die_text(walk->file, die, DW_AT_name);
+	if (!place->name)
+		place->name = probe_die_text(walk->file, die, DW_AT_linkage_name);
 	return probe_die_entry(walk->file, &place->real, &place->start);
 }
 
@@ -140,7 +148,7 @@ static void add_functions(struct probe_file *file, Dwarf_Die *unit, const struct
 		/* Declarations, and the model that copies are made after, have no code. */
 		if (tag == DW_TAG_subprogram && !probe_die_entry(file, die, &entry))
 			enter = false;
-		if (enter && is_function(tag) && is_called(file, die, point->function) &&
+		if (enter && is_function(tag) && is_called(file, die, point) &&
 		    (!point->source || is_in_source(file, die, point->source)) &&
 		    place_of(&walk, &place))
 			add_place(places, &place);
@@ -211,6 +219,7 @@ static int lines_of_functions(struct probe_file *file, const struct probe_point 
 {
 	struct probe_sites lines = { 0 };
 	struct line_search search = { .file = file, .whole = true };
+	uint64_t next = UINT64_MAX; /* the nearest line behind it that has code, as the point counts */
 
 	for (size_t i = 0; i < places->n; i++) {
 		struct probe_site function = places->v[i], place = function;
@@ -221,6 +230,7 @@ static int lines_of_functions(struct probe_file *file, const struct probe_point 
 		if (!search.source || !probe_die_number(file, &place.scope, DW_AT_decl_line, &first))
 			continue;
 		search.line = first + point->line;
+		search.next = 0;
 		probe_rows_read(file, &place.unit, &rows);
 		for (size_t r = 0; r < rows.n; r++) {
 			if (!probe_site_has(file, &function, rows.v[r].address) || !begins(&search, &rows.v[r]))
@@ -230,16 +240,16 @@ static int lines_of_functions(struct probe_file *file, const struct probe_point 
 			add_place(&lines, &place);
 		}
 		probe_rows_release(&rows);
-		if (search.next)
-			search.next -= first;
+		if (search.next && search.next - first < next)
+			next = search.next - first;
 	}
 	probe_sites_release(places);
 	*places = lines;
 	if (lines.n)
 		return 0;
 	fail(err, -ENOENT, "no code begins at line %llu of '%s'", (unsigned long long)point->line, point->function);
-	if (search.next)
-		str_addf(err, ": the next line with code is %llu", (unsigned long long)search.next);
+	if (next != UINT64_MAX)
+		str_addf(err, ": the next line with code is %llu", (unsigned long long)next);
 	return -ENOENT;
 }
 
@@ -362,21 +372,23 @@ static int add_offset(struct probe_file *file, const struct probe_point *point, 
 	return rc;
 }
 
-/* Drops inlined copies, in which neither returns nor offsets are known. */
-static int drop_copies(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
-		       struct note_list *notes, struct str *err)
+/* Drops inlined copies, in which neither returns nor offsets are known, or which the user does not want. */
+static int drop_copies(const struct probe_point *point, struct probe_sites *places, struct note_list *notes,
+		       struct str *err)
 {
 	size_t n = 0, all = places->n;
 
-	(void)file;
 	for (size_t i = 0; i < all; i++)
 		if (!places->v[i].inlined)
 			places->v[n++] = places->v[i];
 	places->n = n;
+	if (!n && point->no_inlines)
+		return fail(err, -ENOENT, "'%s' is inlined wherever it is called, and --no-inlines leaves copies out",
+			    point->function);
 	if (!n)
 		return fail(err, -ENOTSUP, "'%s' is inlined wherever it is called: such copies have no %s",
 			    point->function, point->returns ? "return" : "offsets of their own");
-	if (n < all)
+	if (n < all && !point->no_inlines)
 		note_add(notes, false, NULL, "%s: its %zu inlined copies are left out: they have no %s",
 			 point->function, all - n, point->returns ? "return" : "offsets of their own");
 	return 0;
@@ -403,6 +415,31 @@ static int add_symbol(struct probe_file *file, const struct probe_point *point, 
 	place.name = point->function;
 	add_place(places, &place);
 	return 0;
+}
+
+/* All functions of the table of symbols that match; parts that the compiler has moved away are no functions. */
+static int add_symbols(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
+		       struct str *err)
+{
+	struct probe_names names = { 0 };
+	int rc = 0;
+
+	probe_file_functions(file, false, &names);
+	for (size_t i = 0; i < names.n && !rc; i++) {
+		const struct probe_point one = { .function = names.v[i] };
+		const size_t n = places->n;
+		uint64_t start, end;
+
+		if (!glob_match(point->function, names.v[i]) || strstr(names.v[i], ".cold"))
+			continue;
+		rc = add_symbol(file, &one, places, err);
+		if (places->n > n)
+			places->v[n].name = probe_file_symbol(file, places->v[n].address, &start, &end);
+	}
+	probe_names_release(&names);
+	if (!rc && !places->n)
+		rc = fail(err, -ENOENT, "%s has no function that '%s' matches", probe_file_path(file), point->function);
+	return rc;
 }
 
 /* Places of a probe that the program brings with it. */
@@ -450,11 +487,12 @@ int probe_sites_find(struct probe_file *file, const struct probe_point *point, s
 		while (dw && probe_next_unit(file, &cu, &unit))
 			add_functions(file, &unit, point, places);
 		if (!places->n)
-			rc = add_symbol(file, point, places, err);
+			rc = point->is_pattern ? add_symbols(file, point, places, err) :
+						 add_symbol(file, point, places, err);
 		else if (point->has_line && point->line) /* line 0 is the function itself */
 			rc = lines_of_functions(file, point, places, err);
-		if (!rc && (point->returns || point->offset))
-			rc = drop_copies(file, point, places, notes, err);
+		if (!rc && (point->returns || point->offset || point->no_inlines))
+			rc = drop_copies(point, places, notes, err);
 		if (!rc && point->offset)
 			rc = add_offset(file, point, places, err);
 	}
@@ -520,35 +558,89 @@ static int define_place(struct probe_file *file, const struct probe_point *point
 	return rc;
 }
 
+/* Adds the places of a function as one event. */
+static int define_event(struct probe_file *file, const struct probe_point *point, const struct probe_sites *places,
+			const char *group, const struct probe_naming *naming, struct probe_definitions *definitions,
+			struct note_list *notes, struct str *err)
+{
+	char *event = probe_event_name(point, group, places->v[0].name, naming, definitions, err);
+	int rc = event ? 0 : -EINVAL;
+
+	for (size_t i = 0; i < places->n && !rc; i++) {
+		VEC_GROW(definitions->v, definitions->n, definitions->cap);
+		rc = define_place(file, point, &places->v[i], group, event, &definitions->v[definitions->n++], notes,
+				  err);
+	}
+	free(event);
+	return rc;
+}
+
+/* Adds an event for each function of the places, by its name. */
+static int define_functions(struct probe_file *file, const struct probe_point *pattern, struct probe_sites *places,
+			    const char *group, const struct probe_naming *naming,
+			    struct probe_definitions *definitions, struct note_list *notes, struct str *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < places->n && !rc; i++) {
+		struct probe_sites same = { 0 };
+		struct probe_point point = *pattern;
+
+		if (!places->v[i].name)
+			continue;
+		point.is_pattern = false;
+		point.function = xstrdup(places->v[i].name);
+		for (size_t j = i; j < places->n; j++) {
+			if (!text_same(places->v[j].name, point.function))
+				continue;
+			add_place(&same, &places->v[j]);
+			places->v[j].name = NULL;
+		}
+		if (point.event && same.n < places->n)
+			rc = fail(err, -EINVAL, "'%s' matches several functions, which cannot have one name, '%s'",
+				  pattern->function, point.event);
+		else
+			rc = define_event(file, &point, &same, group, naming, definitions, notes, err);
+		probe_sites_release(&same);
+		free(point.function);
+	}
+	return rc;
+}
+
+/* Drops all definitions from n on. */
+static void cut_definitions(struct probe_definitions *definitions, size_t n)
+{
+	struct probe_definitions dropped = { 0 };
+
+	for (; definitions->n > n; definitions->n--) {
+		VEC_GROW(dropped.v, dropped.n, dropped.cap);
+		dropped.v[dropped.n++] = definitions->v[definitions->n - 1];
+	}
+	probe_definitions_release(&dropped);
+}
+
 int probe_define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
 		 struct probe_definitions *definitions, struct note_list *notes, struct str *err)
 {
 	char *group = point->group    ? xstrdup(point->group) :
 		      point->provider ? probe_usdt_group(point->provider) :
-					probe_group_of(probe_file_path(file)), *event = NULL;
+					probe_group_of(probe_file_path(file));
 	struct probe_sites places = { 0 };
-	struct probe_definitions made = { 0 };
+	const size_t before = definitions->n;
 	int rc = probe_sites_find(file, point, &places, notes, err);
 
 	if (!rc && strlen(group) > PROBE_NAME_MAX)
 		rc = fail(err, -EINVAL, "'%s' has more than %d letters: give it another name, GROUP:NAME=PLACE", group,
 			  PROBE_NAME_MAX);
-	if (!rc) {
-		event = probe_event_name(point, group, places.v[0].name, naming, definitions, err);
-		rc = event ? 0 : -EINVAL;
-	}
-	for (size_t i = 0; i < places.n && !rc; i++) {
-		VEC_GROW(made.v, made.n, made.cap);
-		rc = define_place(file, point, &places.v[i], group, event, &made.v[made.n++], notes, err);
-	}
-	for (size_t i = 0; i < made.n && !rc; i++) {
-		VEC_GROW(definitions->v, definitions->n, definitions->cap);
-		definitions->v[definitions->n++] = made.v[i];
-		made.v[i] = (struct probe_definition){ 0 };
-	}
-	probe_definitions_release(&made);
+	if (!rc && point->is_pattern)
+		rc = define_functions(file, point, &places, group, naming, definitions, notes, err);
+	else if (!rc)
+		rc = define_event(file, point, &places, group, naming, definitions, notes, err);
+	if (!rc && definitions->n == before)
+		rc = fail(err, -ENOENT, "'%s' matches no function that has a name", point->function);
+	if (rc)
+		cut_definitions(definitions, before);
 	probe_sites_release(&places);
-	free(event);
 	free(group);
 	return rc;
 }

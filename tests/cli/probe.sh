@@ -5,7 +5,7 @@
 # and what a test leaves is removed when it ends.
 #
 # run: once
-# rights: test_without_rights test_definitions test_refused
+# rights: test_without_rights test_definitions test_patterns test_refused
 . "${0%/*}/../lib.sh"
 
 group=pstat_probe_$$
@@ -171,13 +171,13 @@ test_in_one_step()
 
 	need_probes
 	build
-	"$PSTAT" stat -x, -o counts -e "probe:./plain:outer,{probe:$tmp/plain:outer%return:u,probe:./fast:inner}" ./plain 6 child \
-		>/dev/null 2>said &
+	"$PSTAT" stat -x, -o counts -e "probe:./plain:outer,{probe:$tmp/plain:outer%return:u,probe:./fast:inner}" \
+		-e "probe:./plain:[ch]al[fl]:u" ./plain 6 child >/dev/null 2>said &
 	pid=$!
 	wait $pid
 	same "status" 0 $?
-	same "calls and returns, of threads and a child" \
-		"12 probe_plain:outer 12 probe_plain:outer__return 0 probe_fast:inner" \
+	same "calls and returns, of threads and a child; a pattern is an event for each function" \
+		"12 probe_plain:outer 12 probe_plain:outer__return 0 probe_fast:inner 12 probe_plain:call 1 probe_plain:half" \
 		"$(awk -F, 'NF > 3 { printf "%s%s %s", sep, $1, $3; sep = " " }' counts)"
 	same "none is left" "" "$(left $pid)"
 	run "$PSTAT" record -q -o step.data -e 'probe:./plain:outer text:string' ./plain 6
@@ -266,10 +266,52 @@ test_definitions()
 	need_perf
 	need_tracefs # perf mounts it, for all tests
 	perf probe -h 2>&1 | grep -q -- --exec || skip "needs a perf with perf probe"
-	for words in outer outer%return 'outer length' 'outer text=text:string item->name.length' 'e=outer+0'; do
+	for words in outer outer%return 'ou*r' 'outer length' 'outer text=text:string item->name.length' 'e=outer+0'; do
 		perf probe -q -x ./plain -D "$words" >theirs 2>/dev/null || skip "needs a perf that reads this program"
 		same "as perf: $words" "$(<theirs)" "$("$PSTAT" probe -x ./plain -D "$words")"
 	done
+}
+
+# functions PROGRAM PLACE...: the events of a definition.
+functions()
+{
+	local program=$1
+	shift
+	"$PSTAT" probe -x "$program" -D "$@" | cut -d' ' -f1 | xargs
+}
+
+test_patterns()
+{
+	build
+	same "each function has its event" "p:probe_plain/call p:probe_plain/half" "$(functions ./plain '[ch]al[lf]')"
+	same "with what is read" "$("$PSTAT" probe -x ./plain -D 'outer length')" "$("$PSTAT" probe -x ./plain -D 'o?ter length')"
+	same "at lines" "p:probe_plain/call_L1 p:probe_plain/half_L1" "$(functions ./plain '[ch]al[lf]:1')"
+	same "one name for one function" "p:probe_plain/e" "$(functions ./plain 'e=ou*')"
+	same "copies, too" "p:probe_fast/inner" "$(functions ./fast 'inn*')"
+	fails_with 125 "'inner' is inlined wherever it is called, and --no-inlines leaves copies out" \
+		"$PSTAT" probe -x ./fast --no-inlines -D inner
+	fails_with 125 "'\[ch\]al\[lf\]' matches several functions, which cannot have one name, 'e'" \
+		"$PSTAT" probe -x ./plain -D 'e=[ch]al[lf]'
+	fails_with 125 "plain has no function that 'x\*y' matches" "$PSTAT" probe -x ./plain -D 'x*y'
+	fails_with 125 "'outer;total': lines are not looked for by their text" "$PSTAT" probe -x ./plain -D 'outer;total'
+	fails_with 125 "'vfs_\*': patterns are looked up in programs only" "$PSTAT" probe -D 'vfs_*'
+	# The table of symbols alone.
+	"${CC:-cc}" -O0 -pthread -o symbols called.c || skip "needs a C compiler"
+	same "without debug information" "p:probe_symbols/call p:probe_symbols/half" "$(functions ./symbols '[ch]al[lf]')"
+	same "filters" "call outer" "$("$PSTAT" probe -x ./plain -F '(c*l|o*r|half)&!ha*' | xargs)"
+	same "of variables" "length" "$("$PSTAT" probe -x ./plain -V outer --filter 'le*' | sed -n 's/^		.*	//p')"
+	fails_with 125 "'a\|' is no filter: " "$PSTAT" probe -x ./plain -F 'a|'
+	# Each function's description is in a file of its own.
+	if "${CC:-cc}" -O0 -g -gsplit-dwarf -pthread -o split called.c 2>/dev/null && [ "$(echo *.dwo)" != '*.dwo' ]; then
+		fails_with 125 "split: its debug information is in .dwo files, which are not read for probes: lines " \
+			"$PSTAT" probe -x ./split -L outer
+		same "functions are known" "p:probe_split/outer" "$(functions ./split outer)"
+	fi
+	command -v "${CXX:-c++}" >/dev/null || skip "needs a C++ compiler"
+	printf 'namespace ns { struct box { int n; int sum() const; }; int box::sum() const { return n; } }\nint main() { return ns::box().sum(); }\n' >b.cc
+	"${CXX:-c++}" -O0 -g -o box b.cc || skip "needs a C++ compiler"
+	has "names of C++ are listed as people write them" '^ns::box::sum$' "$("$PSTAT" probe -x ./box -F)"
+	same "and match" "p:probe_box/sum" "$(functions ./box 'ns::box::s*')"
 }
 
 test_refused()

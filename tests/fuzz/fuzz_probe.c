@@ -24,7 +24,7 @@ static void ask_point(struct probe_file *file, const char *words)
 
 		if (!rc != !err.len || (rc && definitions.n) || (!rc && !definitions.n))
 			abort();
-		probe_list_variables(file, &point, true, &out, &err);
+		probe_list_variables(file, &point, true, NULL, &out, &err);
 	}
 	probe_definitions_release(&definitions);
 	note_list_release(&notes);
@@ -50,11 +50,12 @@ static void ask_file(struct probe_file *file)
 	static const char *const points[] = {
 		"outer $vars", "inner $params", "outer at->next->name:string at->pair.b[1]",
 		"outer:3 $vars", "inner%return $retval", "a.c:9", "0x1000", "outer+1", "%app:tick",
+		"*", "*u*r:2 $params", "*%return",
 	};
 	struct probe_names names = { 0 };
 	struct str out = STR_INIT;
 
-	probe_file_functions(file, &names);
+	probe_file_functions(file, true, &names);
 	probe_file_usdt(file, &names);
 	for (size_t i = 0; i < ARRAY_SIZE(points); i++)
 		ask_point(file, points[i]);

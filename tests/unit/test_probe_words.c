@@ -196,6 +196,43 @@ static const char *defined(const char *words, const struct probe_entries *taken,
 	return text.s;
 }
 
+static void filters_of_names(void **state)
+{
+	static const struct {
+		const char *filter, *taken, *left; /* left: a name that it does not take */
+	} rows[] = {
+		{ "parse_*", "parse_one", "parse" },
+		{ "!_*", "main", "_start" },
+		{ "a|b&c", "a", "b" }, /* & binds closer */
+		{ "(a|b)&!a", "b", "a" },
+		{ " a* & ( !*b | a?b ) ", "axb", "ab" },
+		{ "!!a", "a", "b" },
+		{ "[|&]x|y", "|x", "x" }, /* a pattern's own letters */
+		{ "ns::*", "ns::box", "n" },
+	};
+	static const char *const wrong[] = { "", " ", "a|", "&a", "a b", "(a", "a)", "()", "!", "a||b", "(a)(b)" };
+	struct str deep = STR_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		assert_int_equal(name_filter_check(rows[i].filter, &err), 0);
+		assert_true(name_filter_takes(rows[i].filter, rows[i].taken));
+		assert_false(name_filter_takes(rows[i].filter, rows[i].left));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		str_reset(&err);
+		assert_int_equal(name_filter_check(wrong[i], &err), -EINVAL);
+		assert_true(err.len);
+	}
+	str_pad(&deep, '!', 1 << 20);
+	str_addc(&deep, 'a');
+	assert_int_equal(name_filter_check(deep.s, &err), -EINVAL);
+	str_reset(&deep);
+	str_pad(&deep, '(', 1 << 20);
+	assert_int_equal(name_filter_check(deep.s, &err), -EINVAL);
+	str_release(&deep);
+}
+
 static void names_of_events(void **state)
 {
 	struct probe_entries taken = { 0 };
@@ -365,6 +402,7 @@ int main(void)
 		cmocka_unit_test_teardown(words_become_points, tear_down),
 		cmocka_unit_test_teardown(wrong_words, tear_down),
 		cmocka_unit_test_teardown(ranges_of_lines, tear_down),
+		cmocka_unit_test_teardown(filters_of_names, tear_down),
 		cmocka_unit_test_teardown(names_of_events, tear_down),
 		cmocka_unit_test_teardown(lines_of_the_list, tear_down),
 		cmocka_unit_test_teardown(arguments_of_notes, tear_down),
