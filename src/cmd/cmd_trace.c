@@ -56,9 +56,19 @@ static int output_to_stderr(void *context, struct str *text)
 
 /* ---- calls ---- */
 
-static bool has_line(const struct trace_words *words, const struct syscall_call *call)
+/* sample NULL: it has no stack. */
+static bool is_deep_enough(const struct trace_run *run, const struct replay_sample *sample)
 {
-	if (words->summary || (words->failure && !syscall_failed(call)))
+	const unsigned least = run->words->least_frames;
+
+	return !least || (sample && syscall_stack_depth(&run->lines, sample) >= least);
+}
+
+static bool has_line(const struct trace_run *run, const struct syscall_call *call)
+{
+	const struct trace_words *words = run->words;
+
+	if (words->summary || (words->failure && !syscall_failed(call)) || !is_deep_enough(run, call->exit))
 		return false;
 	return !words->least_ns || (call->state == CALL_WHOLE && call->ended_ns - call->begun_ns >= words->least_ns);
 }
@@ -76,7 +86,7 @@ static int on_call(void *context, const struct syscall_call *call, struct str *e
 	(void)err;
 	if (run->summary)
 		syscall_summary_take(run->summary, call);
-	if (!has_line(run->words, call))
+	if (!has_line(run, call))
 		return 0;
 	set_base(run);
 	if (run->words->json)
@@ -95,10 +105,12 @@ static bool wants_event(void *context, const struct data_event *event)
 }
 
 /* Times on a CPU are summed up only, unless -e names their event. */
-static bool event_has_line(const struct trace_words *words, const struct syscall_event *event)
+static bool event_has_line(const struct trace_run *run, const struct syscall_event *event)
 {
+	const struct trace_words *words = run->words;
+
 	return !words->summary && !(event->point == POINT_RUNTIME && words->runtime) &&
-	       !intset_has(&words->left_out, event->thread->thread->tid);
+	       !intset_has(&words->left_out, event->thread->thread->tid) && is_deep_enough(run, event->sample);
 }
 
 static int on_event(void *context, const struct syscall_event *event, struct str *err)
@@ -108,7 +120,7 @@ static int on_event(void *context, const struct syscall_event *event, struct str
 	(void)err;
 	if (run->summary)
 		syscall_summary_event(run->summary, event);
-	if (!event_has_line(run->words, event))
+	if (!event_has_line(run, event))
 		return 0;
 	set_base(run);
 	if (run->words->json)
@@ -181,6 +193,7 @@ static bool open_stream(struct trace_run *run)
 		run->lines = (struct syscall_lines){
 			.table = &run->table, .session = &run->session,
 			.tracepoints = syscall_stream_tracepoints(run->stream), .no_comm = words->no_comm,
+			.stacks = words->stacks > 0 || (words->stacks < 0 && !run->live.live),
 			.no_calls = words->no_calls, .kernel_format = words->kernel_format,
 		};
 		if (words->summary || words->with_summary)

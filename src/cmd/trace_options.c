@@ -71,6 +71,15 @@ static int take_left_out(void *target, const char *argument, struct str *err)
 	return code;
 }
 
+static int take_stacks(void *target, const char *argument, struct str *err)
+{
+	struct trace_words *words = target;
+	int code = take_call_graph(target, argument, err);
+
+	words->stacks = words->record.plan.sampling.callchain != CALLCHAIN_NONE;
+	return code;
+}
+
 #define FIELD(name) .offset = offsetof(struct trace_words, name)
 #define PLAN(name) FIELD(record.plan.name)
 
@@ -108,6 +117,14 @@ const struct option_row trace_options[] = {
 	  .value = VALUE_FILE },
 	{ OPTION_FLAG, 'T', "time", NULL, "print times of the clock, not since the first call", FIELD(full_time) },
 	{ OPTION_FLAG, 0, "no-comm", NULL, "do not print names of threads", FIELD(no_comm) },
+	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,raw][,bytes]|lbr|no", "print stacks below the lines",
+	  .value = VALUE_ONE_OF, .call = take_stacks },
+	{ OPTION_FLAG, 0, "kernel-syscall-graph", NULL, "stacks of calls with the kernel's side",
+	  FIELD(kernel_stacks) },
+	{ OPTION_UNSIGNED, 0, "max-stack", "n", "print n frames of a stack at most", PLAN(sampling.max_stack), .min = 1,
+	  .max = INT_MAX },
+	{ OPTION_UNSIGNED, 0, "min-stack", "n", "print only what has n frames at least", FIELD(least_frames), .min = 1,
+	  .max = INT_MAX },
 	{ OPTION_FLAG, 'j', "json", NULL, "print each call as a line of JSON", FIELD(json) },
 	{ OPTION_FLAG, 0, "libtraceevent_print", NULL, "print fields of tracepoints as the kernel's format has them",
 	  FIELD(kernel_format) },
@@ -135,14 +152,12 @@ const struct option_row trace_options[] = {
 	{ OPTION_ACCEPTED, 0, "proc-map-timeout", "ms", .help = "no maps are read", .min = 1, .max = INT_MAX },
 	{ OPTION_REFUSED, 0, "bpf-summary", NULL, .help = "calls are counted by pstat, not in the kernel",
 	  .instead = "-s, which costs little more" },
-	{ OPTION_REFUSED, 0, "call-graph", "mode", .help = "calls have no stacks here",
-	  .instead = "pstat record -g -e raw_syscalls:sys_enter, then pstat script" },
 	{ .kind = OPTION_END },
 };
 
 void trace_words_init(struct trace_words *words, const struct kern *kern)
 {
-	*words = (struct trace_words){ .events = STR_INIT, .syscalls = -1 };
+	*words = (struct trace_words){ .events = STR_INIT, .syscalls = -1, .stacks = -1 };
 	recording_words_init(&words->record, kern);
 }
 
@@ -154,10 +169,23 @@ void trace_words_release(struct trace_words *words)
 	intset_release(&words->left_out);
 }
 
+/* Whoever speaks of the frames of stacks wants stacks, as perf has it. */
+static void complete_stacks(struct trace_words *words)
+{
+	struct sampling *sampling = &words->record.plan.sampling;
+
+	if (words->stacks < 0 && (words->kernel_stacks || words->least_frames || sampling->max_stack)) {
+		sampling->callchain = CALLCHAIN_DWARF;
+		words->stacks = 1;
+	}
+	words->sample.session.max_stack = sampling->max_stack;
+}
+
 int trace_words_check(struct trace_words *words)
 {
 	const struct record_plan *plan = &words->record.plan;
 
+	complete_stacks(words);
 	words->sample.quiet = words->record.quiet;
 	words->sample.verbose = words->record.verbose;
 	if (words->sample.dump.input &&
@@ -394,6 +422,17 @@ static int add_faults(struct trace_words *words, struct str *err)
 	return event_list_parse(&words->record.what.events, events[words->faults], &words->record.what.host, err);
 }
 
+/* A call has its stack with its exit, and of its own code alone, unless the kernel's is asked for. */
+static void choose_stacks(const struct trace_words *words, struct event_list *events)
+{
+	struct event *enter = &events->v[events->last_spec], *exit = enter + 1;
+
+	if (words->stacks <= 0)
+		return;
+	enter->terms.call_graph = xstrdup("no");
+	exit->attr.exclude_callchain_kernel = !words->kernel_stacks;
+}
+
 static int add_calls(struct trace_words *words, const struct syscall_table *table,
 		     const struct syscall_selection *selection, enum syscall_abi abi, struct str *err)
 {
@@ -407,6 +446,8 @@ static int add_calls(struct trace_words *words, const struct syscall_table *tabl
 		code = event_list_set_filter(events, filter.s, err);
 	str_release(&filter);
 	sample_task_mode(&words->record.plan.sampling);
+	if (!code)
+		choose_stacks(words, events);
 	return code;
 }
 
@@ -428,6 +469,6 @@ int trace_words_complete(struct trace_words *words, const struct syscall_table *
 	plan->sampling.exclude_perf = plan->target.all_cpus || plan->target.cpus || plan->target.user;
 	plan->path = NULL; /* no file */
 	plan->build_ids = false;
-	plan->synth = words->faults ? SYNTH_TASKS | SYNTH_MMAPS : SYNTH_TASKS;
+	plan->synth = words->faults || words->stacks > 0 ? SYNTH_TASKS | SYNTH_MMAPS : SYNTH_TASKS;
 	return code;
 }

@@ -28,6 +28,9 @@ struct trace_words {
 	bool no_calls; /* nothing is told of calls: other events were asked for, and no call */
 	bool kernel_format; /* --libtraceevent_print */
 	bool runtime; /* --sched */
+	int stacks; /* --call-graph: 0: no; -1: not given, where a file has them, they are printed */
+	bool kernel_stacks; /* --kernel-syscall-graph */
+	unsigned least_frames; /* --min-stack */
 	const char *output; /* -o; NULL: standard error */
 	uint64_t least_ns; /* --duration: shorter calls have no line */
 	unsigned max_events; /* lines; 0: no limit */

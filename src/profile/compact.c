@@ -72,6 +72,22 @@ void session_forget_locations(struct session *session)
 	symbols_forget(session->symbols);
 }
 
+enum {
+	LOCATIONS_MAX = 1 << 16,
+	FRAMES_BYTES_MAX = 24 << 20, /* lists of frames may be long where much is inlined */
+};
+
+bool session_forget_when_full(struct session *session, size_t locations_max)
+{
+	const size_t most = locations_max ? locations_max : LOCATIONS_MAX;
+
+	if (session->locations->n <= most &&
+	    (most == SIZE_MAX || symbols_forgettable(session->symbols) <= FRAMES_BYTES_MAX))
+		return false;
+	session_forget_locations(session);
+	return true;
+}
+
 /* Fewer and less than that is not worth new numbers, or looking names up again. */
 enum { GONE_MIN = 32, GONE_BYTES_MIN = 256 << 10, NAMES_BYTES_MIN = 2 << 20 };
 

@@ -77,6 +77,12 @@ void session_add_notes(struct session *session);
  */
 void session_hold_files(struct session *session, const struct dso *const *dsos, size_t n);
 
+/*
+ * For those who read on without asking twice: forgets locations, stacks and frames where there are more than so many
+ * locations (0: 65,536; SIZE_MAX: never), or their names are long. True: it has, and all numbers are void.
+ */
+bool session_forget_when_full(struct session *session, size_t locations_max);
+
 /* ---- recording_names.c: a recording gets the names of what was sampled ---- */
 
 /*

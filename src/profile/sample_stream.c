@@ -12,27 +12,15 @@
  */
 #include "profile/session_internal.h"
 
-enum {
-	LOCATIONS_MAX = 1 << 16,
-	NAMES_BYTES_MAX = 24 << 20, /* lists of frames may be long where much is inlined */
-};
-
 struct sample_stream {
 	struct session *session;
 	const struct filters *filters;
 	const struct sample_sink *sink;
-	size_t locations_max;
 };
 
 static void forget_when_full(struct sample_stream *stream)
 {
-	struct session *session = stream->session;
-
-	if (session->locations->n <= stream->locations_max &&
-	    (stream->locations_max == SIZE_MAX || symbols_forgettable(session->symbols) <= NAMES_BYTES_MAX))
-		return;
-	session_forget_locations(session);
-	if (stream->sink->forget)
+	if (session_forget_when_full(stream->session, stream->sink->locations_max) && stream->sink->forget)
 		stream->sink->forget(stream->sink->context);
 }
 
@@ -179,7 +167,6 @@ int sample_stream_run(struct session *session, const struct filters *filters, co
 		.session = session,
 		.filters = filters,
 		.sink = sink,
-		.locations_max = sink->locations_max ? sink->locations_max : LOCATIONS_MAX,
 	};
 	const struct replay_handlers handlers = {
 		.context = &stream,

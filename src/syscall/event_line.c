@@ -123,14 +123,6 @@ static const struct symbol *code_of(const struct syscall_lines *lines, const str
 	return location->dso ? symbols_find(lines->session->symbols, location->dso, location->addr) : NULL;
 }
 
-/* Name that the kernel gives to what is mapped. */
-static const char *file_of(const struct dso *dso)
-{
-	if (dso->kind == DSO_ANON)
-		return "//anon";
-	return dso->kind == DSO_FILE || dso->kind == DSO_OTHER ? dso->path : dso->name;
-}
-
 static void add_fault(const struct syscall_lines *lines, const struct syscall_event *event, struct str *out)
 {
 	const struct replay_sample *sample = event->sample;
@@ -149,7 +141,7 @@ static void add_fault(const struct syscall_lines *lines, const struct syscall_ev
 	locate_data(lines, sample, &data);
 	str_add(out, " => ");
 	if (data.dso) {
-		str_add_printable(out, file_of(data.dso), strlen(file_of(data.dso)));
+		str_add_printable(out, line_file(data.dso), strlen(line_file(data.dso)));
 		str_addc(out, '@');
 	}
 	line_add_hex(out, data.addr);
@@ -169,7 +161,7 @@ static void add_json_place(const char *prefix, uint64_t address, const struct lo
 	}
 	if (location->dso) {
 		str_addf(out, ",\"%s_dso\":", prefix);
-		str_add_json(out, file_of(location->dso));
+		str_add_json(out, line_file(location->dso));
 	}
 }
 
@@ -208,6 +200,8 @@ void syscall_line_add_event(const struct syscall_lines *lines, const struct sysc
 		str_addc(out, ')');
 	}
 	str_addc(out, '\n');
+	if (lines->stacks)
+		syscall_line_add_stack(lines, sample, out);
 }
 
 void syscall_json_add_event(const struct syscall_lines *lines, const struct syscall_event *event, struct str *out)
@@ -225,6 +219,8 @@ void syscall_json_add_event(const struct syscall_lines *lines, const struct sysc
 		add_json_fault(lines, event, out);
 	else if (lines->tracepoints)
 		add_json_fields(lines, sample, out);
+	if (lines->stacks)
+		syscall_json_add_stack(lines, sample, out);
 	str_add(out, "}\n");
 	str_release(&name);
 }

@@ -208,6 +208,8 @@ void syscall_line_add(const struct syscall_lines *lines, const struct syscall_ca
 			add_result(lines, call, out);
 	}
 	str_addc(out, '\n');
+	if (lines->stacks && call->exit)
+		syscall_line_add_stack(lines, call->exit, out);
 }
 
 void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns, uint64_t n, struct str *out)
@@ -282,6 +284,8 @@ void syscall_json_add(const struct syscall_lines *lines, const struct syscall_ca
 			str_addf(out, "errno %d", (int)-call->returned);
 		str_addc(out, '"');
 	}
+	if (lines->stacks && call->exit)
+		syscall_json_add_stack(lines, call->exit, out);
 	str_add(out, "}\n");
 }
 

@@ -15,6 +15,8 @@ void line_add_when(const struct syscall_lines *lines, uint64_t ns, struct str *o
 void line_add_who(const struct syscall_lines *lines, const struct thread *thread, struct str *out);
 /* " (ls)": the name of the thread with this number, where it is known. */
 void line_add_task(const struct syscall_lines *lines, int64_t tid, struct str *out);
+/* The name that the kernel gives to what is mapped, raw bytes. */
+const char *line_file(const struct dso *dso);
 /* "time": seconds with all digits */
 void line_add_json_time(struct str *out, uint64_t ns);
 /* ,"comm":"ls","pid":10623,"tid":10623 */

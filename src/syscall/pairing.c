@@ -223,11 +223,13 @@ static int exit_without_entry(struct syscall_stream *stream, struct syscall_thre
 }
 
 static int leave(struct syscall_stream *stream, struct syscall_thread *thread, const struct point *point,
-		 const struct sample *sample, struct str *err)
+		 const struct replay_sample *exit, struct str *err)
 {
+	const struct sample *sample = exit->sample;
 	struct syscall_call call = call_of(thread, CALL_WHOLE);
 	int64_t number = read_number(stream, sample->raw + point->id.offset, point->id.size);
 
+	call.exit = exit;
 	call.ended_ns = sample->time_ns;
 	call.returned = read_number(stream, sample->raw + point->values.offset, point->value_bytes);
 	if (thread->in_call && thread->losses == stream->losses && call.begun_ns <= call.ended_ns &&
@@ -277,7 +279,7 @@ static int on_sample(void *context, struct replay *replay, const struct replay_s
 	if (point->kind >= POINT_OTHER)
 		return tell_event(stream, point, sample, err);
 	return point->kind == POINT_ENTER ? enter(stream, state_of(sample->thread), point, s, err) :
-					    leave(stream, state_of(sample->thread), point, s, err);
+					    leave(stream, state_of(sample->thread), point, sample, err);
 }
 
 static int on_other(void *context, struct replay *replay, const struct record *record, const struct record_body *body,

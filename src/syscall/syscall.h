@@ -150,6 +150,7 @@ struct syscall_call {
 	uint64_t begun_ns, ended_ns; /* begun: not of CALL_CONTINUED; ended: of _WHOLE and _CONTINUED */
 	uint64_t args[SYSCALL_ARGS]; /* not of CALL_CONTINUED */
 	int64_t returned; /* of _WHOLE and _CONTINUED */
+	const struct replay_sample *exit; /* the sample of its exit: of these two; else NULL */
 };
 /* Values from -SYSCALL_ERROR_MAX to -1 are errors, whatever the call. True: it gave the error -returned. */
 enum { SYSCALL_ERROR_MAX = 4095 };
@@ -214,6 +215,7 @@ struct syscall_lines {
 	uint64_t base_ns; /* times count from here */
 	bool no_comm;
 	bool no_calls; /* none has a line: those of events have no place for a duration, but faults' */
+	bool stacks; /* those of samples stand below their lines */
 	bool kernel_format; /* fields of tracepoints are printed as the kernel's format has them */
 };
 /* "     0.054 ( 0.001 ms): ls/10623 brk(brk: NULL)     = 0x55815194e000" and a newline. */
@@ -223,7 +225,16 @@ void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns,
 void syscall_json_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out);
 void syscall_json_add_lost(uint64_t where_ns, uint64_t n, struct str *out);
 
-/* ---- event_line.c: the same of other events ---- */
+/* ---- stack_line.c: the stack of a sample, below its line ---- */
+
+/* A line for each frame, the innermost first: blanks, "name (file)". */
+void syscall_line_add_stack(const struct syscall_lines *lines, const struct replay_sample *sample, struct str *out);
+/* ,"stack":[{"ip":"0x...","symbol":"name","offset":16,"dso":"file"},...]; nothing, if it has none. */
+void syscall_json_add_stack(const struct syscall_lines *lines, const struct replay_sample *sample, struct str *out);
+/* How many frames it has. */
+size_t syscall_stack_depth(const struct syscall_lines *lines, const struct replay_sample *sample);
+
+/* ---- event_line.c: lines of other events ---- */
 
 /*
  * "     6.870 (         ): ls/10623 sched:sched_switch(prev_comm: "ls", ...)",

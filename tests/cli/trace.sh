@@ -210,6 +210,36 @@ test_page_faults()
 		"$(<sums)"
 }
 
+# The frames of the first line, without the folders of their files.
+frames() { sed -n '2,${/^ \{39\}/!q; s/^ \{39\}//; s/(.*\//(/; p}' "$1"; }
+
+test_stacks()
+{
+	own='^syscall \(libc.*
+touch_pages \(syscalls\)
+main \(syscalls\)
+'
+	"$PSTAT" trace -o lines --call-graph dwarf -e getpgid "$work" faults >expected
+	has "a call's" "$own" "$(frames lines)"
+	"$PSTAT" trace -o lines --max-stack 3 -F min --no-syscalls "$work" faults >expected
+	same "a fault's, and no more frames than --max-stack" "touch_pages (syscalls) main (syscalls)" \
+		"$(grep -A 3 'minfault \[touch_pages' lines | sed -n '2,3s/(.*\//(/p' | xargs)"
+	check_not "no longer ones" awk '{ n = /^ {39}/ ? n + 1 : 0; if (n > 3) found = 1 } END { exit !found }' lines
+	"$PSTAT" trace -o lines --kernel-syscall-graph -e getpgid "$work" faults >expected
+	has "--kernel-syscall-graph" '\(\[kernel.kallsyms\]\)' "$(frames lines)"
+	"$PSTAT" trace -o lines --min-stack 100 -e getpgid "$work" faults >expected
+	same "--min-stack: none is so deep" "" "$(<lines)"
+	"$PSTAT" trace -o lines.json -j --call-graph dwarf -e getpgid "$work" faults >expected
+	check "each line is JSON" sh -c "'$PYTHON' '$ROOT/tests/cli/json_valid.py' <lines.json"
+	has "frames in JSON" '"stack":\[\{"ip":"0x[0-9a-f]+","symbol":"syscall","offset":[0-9]+,"dso":"[^"]*libc[^"]*"\},\{"ip":"0x[0-9a-f]+","symbol":"touch_pages"' \
+		"$(<lines.json)"
+	"$PSTAT" trace record -q -o ours.data --call-graph dwarf "$work" faults >expected
+	"$PSTAT" trace -i ours.data -e getpgid -o lines
+	has "of a file" "$own" "$(frames lines)"
+	"$PSTAT" trace -i ours.data -e getpgid --call-graph no -o lines
+	same "--call-graph no" "" "$(frames lines)"
+}
+
 # Of what is in a file, and beside perf.
 test_events_of_files()
 {

@@ -2,7 +2,7 @@
 /*
  * syscalls calls: makes system calls of all kinds between two of getpgid(), which nobody else makes, and then prints
  *   each of them as pstat trace is to print it, from the name to what it returned, and a single blank before =.
- * syscalls faults: touches new pages between two of getpgid(), and prints the address of each one.
+ * syscalls faults: from touch_pages(), touches new pages between two of getpgid(), and prints the address of each one.
  * syscalls killed: a thread waits in read() for what never comes, while the other one ends the process. Prints the
  *   number of the thread.
  * syscalls on: calls getpgid() again and again, until it is killed.
@@ -191,7 +191,7 @@ static void take_signals(void)
 	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &long_time, NULL);
 }
 
-static void touch_pages(void)
+__attribute__((noinline)) static void touch_pages(void)
 {
 	enum { PAGES = 8 };
 	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
