@@ -22,7 +22,7 @@ enum {
 	CACHE_LINE_BYTES = 64,
 };
 
-enum row_kind {
+enum member_row_kind {
 	ROW_ONE, /* a type without members, or the member of another that is one */
 	ROW_OPEN, /* one with members, whose rows follow, and then ROW_CLOSE */
 	ROW_CLOSE,
@@ -30,7 +30,7 @@ enum row_kind {
 	ROW_CACHE_LINE, /* it begins here */
 };
 struct member_row {
-	enum row_kind kind;
+	enum member_row_kind kind;
 	uint64_t offset, bytes; /* of the outermost type; of ROW_CLOSE none */
 	unsigned depth;
 	const struct data_type *type; /* of ROW_ONE, ROW_OPEN */

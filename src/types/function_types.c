@@ -210,7 +210,7 @@ static bool frame_offset(const struct pass *pass, const struct data_access *acce
 	return !access->segment && !access->placed && is_of_frame(pass, access->base);
 }
 
-/* What is held at the place of an access, which is all of a slot; NULL: it is of none. */
+/* Finds what is held at the place of an access, which is all of a slot; NULL: it is of none. */
 static struct pointer *slot_of(struct pass *pass, const struct data_access *access)
 {
 	int64_t offset;
@@ -264,7 +264,7 @@ static void find_slot(struct pass *pass, const struct data_effect *effect)
 		pass->slots[pass->n_slots++] = offset;
 }
 
-/* Of the slots keeps those that no other function has the address of. */
+/* Keeps the slots that no other function has the address of. */
 static void keep_slots(struct pass *pass)
 {
 	unsigned n = 0;
@@ -346,7 +346,7 @@ static void learn(struct pass *pass, uint8_t reg, const struct type_place *place
 		pass->held[reg] = loaded(place);
 }
 
-/* What the register holds that an instruction moves something to, or that it stores. */
+/* Finds what the register holds that an instruction moves something to, or that it stores. */
 static struct pointer moved(struct pass *pass, const struct data_effect *effect, const struct type_place *place)
 {
 	const struct pointer *slot = slot_of(pass, &effect->access);
