@@ -351,6 +351,8 @@ int record_decode(struct decoder *decoder, const struct record *record, struct r
  * place. False: it has none, or nobody knows where.
  */
 bool record_time(const struct decoder *decoder, const struct record *record, uint64_t *time_ns);
+/* The event of a SAMPLE, likewise; NULL: it is not known. */
+const struct data_event *record_event(const struct decoder *decoder, const struct record *record);
 /*
  * The record whose bytes (all of them) were kept after reader_next; without inner_offset, compressed,
  * stable and extra_size, which are 0.

@@ -591,7 +591,7 @@ int record_encode(const struct record_body *body, const struct data_event *event
 	return 0;
 }
 
-/* ---- the time of a record, without decoding it, and records in bytes ---- */
+/* ---- time and event of a record, without decoding it, and records in bytes ---- */
 
 /* The word at `word` of the payload (from the start, or from 1 at its end); false: it is shorter. */
 static bool payload_word(const struct record *record, bool swap, bool from_end, int word,
@@ -636,6 +636,15 @@ bool record_time(const struct decoder *d, const struct record *record, uint64_t 
 	if (word >= 0)
 		return payload_word(record, d->swap, !sample, word, time_ns);
 	return own_time(d, record, sample, time_ns);
+}
+
+const struct data_event *record_event(const struct decoder *d, const struct record *record)
+{
+	const struct data_event *layout;
+	uint64_t id = 0;
+	bool has_id = payload_word(record, d->swap, false, d->events->sample_id_word, &id);
+
+	return event_of(d, id, has_id, true, &layout);
 }
 
 void record_from_bytes(struct record *record, const uint8_t *bytes, uint64_t offset, bool swap)

@@ -345,6 +345,8 @@ struct sample_sink {
 	int (*begin)(void *context, struct str *err);
 	/* Asked for each sample that the filters by task, time and CPU let pass. wants: bits of sample_wants, is 0. */
 	int (*wants)(void *context, const struct data_event *event, unsigned *wants, struct str *err);
+	/* Says of which events samples are not read at all, as in replay_handlers. NULL: of none. */
+	bool (*skips)(void *context, const struct data_event *event);
 	/* Once for each event whose value grew where a sample has the values of its group. */
 	int (*sample)(void *context, const struct sink_sample *sample, struct str *err);
 	/* Any other record, after it took effect. thread: whose; or NULL. */

@@ -153,6 +153,13 @@ static int on_other(void *context, struct replay *replay, const struct record *r
 	return stream->sink->other(stream->sink->context, record, body, thread, err);
 }
 
+static bool on_event(void *context, const struct data_event *event)
+{
+	const struct sample_stream *stream = context;
+
+	return stream->sink->skips(stream->sink->context, event);
+}
+
 static void on_progress(void *context, double part)
 {
 	const struct sample_stream *stream = context;
@@ -172,6 +179,7 @@ int sample_stream_run(struct session *session, const struct filters *filters, co
 		.context = &stream,
 		.sample = on_sample,
 		.other = sink->other ? on_other : NULL,
+		.skips = sink->skips ? on_event : NULL,
 		.progress = sink->progress ? on_progress : NULL,
 	};
 	int rc = sink->begin ? sink->begin(sink->context, err) : 0;

@@ -72,6 +72,11 @@ struct replay_handlers {
 	int (*other)(void *context, struct replay *replay, const struct record *record,
 		     const struct record_body *body, struct thread *thread, struct str *err);
 	void (*thread_gone)(void *context, struct thread *thread);
+	/*
+	 * True: nobody wants samples of this event, which are passed over before they wait and are decoded. They are
+	 * counted, but nothing is learned of their threads. NULL: all are wanted.
+	 */
+	bool (*skips)(void *context, const struct data_event *event);
 	/* The records that are fed lie in it, and it hears of those that were delivered. replay_run sets it. */
 	struct record_source *source;
 	/* Called by replay_run, now and then, with the part that the source has given: see record_source.part. */

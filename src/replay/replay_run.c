@@ -171,11 +171,29 @@ static bool must_wait(struct replay *replay, const struct record *record, uint64
 	return true;
 }
 
+/* True: it is a sample of an event that nobody wants, and is counted. */
+static bool skip_sample(struct replay *replay, const struct record *record)
+{
+	const struct replay_handlers *handlers = &replay->private->handlers;
+	const struct data_event *event;
+
+	if (!handlers->skips || record->type != RECORD_SAMPLE)
+		return false;
+	event = record_event(replay->recording->decoder, record);
+	if (!event || !handlers->skips(handlers->context, event))
+		return false;
+	replay->counts.records++;
+	replay->counts.samples++;
+	return true;
+}
+
 int replay_feed(struct replay *replay, const struct record *record, struct str *err)
 {
 	struct order *order = &replay->private->order;
 	uint64_t time_ns = 0;
 
+	if (skip_sample(replay, record))
+		return 0;
 	if (must_wait(replay, record, &time_ns)) {
 		order_add(order, record, time_ns, record->stable);
 		return order->bytes > replay->options.queue_bytes ? replay_make_room(replay, err) : 0;

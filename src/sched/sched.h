@@ -130,7 +130,11 @@ void sched_add_task(struct str *out, const struct sched_task *task);
 void sched_add_ms(struct str *out, uint64_t ns, unsigned width);
 /* Seconds with six decimals, as wide as `width`. */
 void sched_add_s(struct str *out, uint64_t ns, unsigned width);
-void sched_add_cpu(struct str *out, uint32_t cpu); /* "[0007]" */
+/* "1.000250 [0007] ", the seconds as wide as `width`. */
+void sched_add_place(struct str *out, uint64_t time_ns, unsigned width, uint32_t cpu);
+enum { SCHED_COLUMNS_MAX = 4 };
+/* At most so many columns of milliseconds, each with a blank behind it. */
+void sched_add_ms_columns(struct str *out, const uint64_t *ns, size_t n, unsigned width);
 /* Adds blanks where the text from `start` on is narrower than `width`. */
 void sched_pad(struct str *out, size_t start, unsigned width);
 

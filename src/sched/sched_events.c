@@ -35,6 +35,7 @@ struct sched_event {
 	bool found;
 	enum sched_kind kind;
 	struct tracepoint_place places[SCHED_FIELDS_MAX], current; /* size 0: there is no such field */
+	uint8_t n_places;
 };
 
 struct sched_events {
@@ -102,14 +103,16 @@ char sched_events_state(const struct sched_events *events, uint64_t state)
 static void find_place(struct sched_events *events, const struct data_event *event, const char *name,
 		       struct tracepoint_place *place)
 {
-	if (!name || !tracepoint_place(events->tracepoints, event, name, place) || place->is_text || place->is_array)
+	if (!tracepoint_place(events->tracepoints, event, name, place) || place->is_text || place->is_array)
 		*place = (struct tracepoint_place){ .size = 0 };
 }
 
 static void find_places(struct sched_events *events, const struct data_event *event, struct sched_event *mine)
 {
-	for (size_t i = 0; i < SCHED_FIELDS_MAX; i++)
-		find_place(events, event, rows[mine->kind].fields[i], &mine->places[i]);
+	const char *const *names = rows[mine->kind].fields;
+
+	for (mine->n_places = 0; mine->n_places < SCHED_FIELDS_MAX && names[mine->n_places]; mine->n_places++)
+		find_place(events, event, names[mine->n_places], &mine->places[mine->n_places]);
 	find_place(events, event, current_field, &mine->current);
 }
 
@@ -178,10 +181,8 @@ bool sched_events_read(struct sched_events *events, const struct data_event *eve
 	uint64_t current = 0;
 
 	*fields = (struct sched_fields){ .kind = mine->kind, .current = -1 };
-	for (size_t i = 0; i < SCHED_FIELDS_MAX; i++)
-		if (mine->places[i].size &&
-		    !tracepoint_place_read(&mine->places[i], sample, &fields->number[i]))
-			return false;
+	if (!tracepoint_places_read(mine->places, mine->n_places, sample, fields->number))
+		return false;
 	if (mine->current.size && tracepoint_place_read(&mine->current, sample, &current))
 		fields->current = (int32_t)current;
 	return mine->places[0].size;

@@ -308,16 +308,30 @@ static int begin_file(void *context, struct str *err)
 	return sched->session.reader->pipe ? 0 : begin(sched, err);
 }
 
+/* Only events of the scheduler are read, and among them only those that the view asks for. */
+static bool is_unused(struct sched *sched, const struct data_event *event, enum sched_kind *kind)
+{
+	return !sched_events_know(sched->events, event, kind) || (*kind == SCHED_RUNTIME && !sched->view->ran);
+}
+
+static bool skip(void *context, const struct data_event *event)
+{
+	struct sched *sched = context;
+	enum sched_kind kind;
+
+	return sched->begun && is_unused(sched, event, &kind);
+}
+
 static int want(void *context, const struct data_event *event, unsigned *wants, struct str *err)
 {
 	struct sched *sched = context;
 	enum sched_kind kind;
 	int rc = sched->begun ? 0 : begin(sched, err);
 
-	if (rc || !sched_events_know(sched->events, event, &kind) || (kind == SCHED_RUNTIME && !sched->view->ran))
+	if (rc || is_unused(sched, event, &kind))
 		return rc;
 	*wants = SAMPLE_TAKEN;
-	if (kind == SCHED_SWITCH && sched->view->chains)
+	if (kind == SCHED_SWITCH && sched->view->chains && (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN))
 		*wants |= SAMPLE_CHAIN;
 	return 0;
 }
@@ -435,8 +449,8 @@ void sched_free(struct sched *sched)
 int sched_read(struct sched *sched, const struct sched_view *view, struct output *output,
 	       void (*progress)(void *context, double part), void *context, struct str *err)
 {
-	const struct sample_sink sink = { .context = sched, .begin = begin_file, .wants = want, .sample = take,
-					  .other = take_other, .progress = on_progress };
+	const struct sample_sink sink = { .context = sched, .begin = begin_file, .wants = want, .skips = skip,
+					  .sample = take, .other = take_other, .progress = on_progress };
 	int rc;
 
 	sched->view = view;

@@ -35,6 +35,7 @@ struct timehist {
 	size_t n_left;
 	uint64_t first_ns, last_ns; /* of the switches that are shown */
 	unsigned columns; /* of the widest task so far */
+	bool summed; /* the sums of tasks will be printed */
 	bool skipped; /* some tasks were left out */
 };
 
@@ -137,16 +138,6 @@ static void add_task_column(struct timehist *timehist, const struct sched_task *
 	str_pad(&timehist->output->text, ' ', timehist->columns - sums->text_columns);
 }
 
-static void add_place(struct timehist *timehist, uint64_t time_ns, uint32_t cpu)
-{
-	struct str *out = &timehist->output->text;
-
-	sched_add_s(out, time_ns, TIME_COLUMNS);
-	str_addc(out, ' ');
-	sched_add_cpu(out, cpu);
-	str_addc(out, ' ');
-}
-
 /* A mark in the column of the CPU. */
 static void add_visual(struct timehist *timehist, uint32_t cpu, char mark)
 {
@@ -156,12 +147,6 @@ static void add_visual(struct timehist *timehist, uint32_t cpu, char mark)
 	str_pad(out, ' ', cpu);
 	str_addc(out, mark);
 	str_pad(out, ' ', n - cpu - 1);
-}
-
-static void add_time_column(struct str *out, uint64_t ns)
-{
-	sched_add_ms(out, ns, 6);
-	str_addc(out, ' ');
 }
 
 static void add_prio(struct timehist *timehist, const struct sched_switch *change)
@@ -231,9 +216,11 @@ static void print_run(struct timehist *timehist, const struct sched_switch *chan
 		      const struct run_times *times)
 {
 	const struct timehist_options *options = timehist->options;
+	const uint64_t columns[] = { times->sleep_ns + times->blocked_ns + times->preempted_ns, times->delay_ns,
+				     times->run_ns, times->before_migration_ns };
 	struct str *out = &timehist->output->text;
 
-	add_place(timehist, end_ns, change->cpu);
+	sched_add_place(out, end_ns, TIME_COLUMNS, change->cpu);
 	if (options->cpu_visual) {
 		str_addc(out, ' ');
 		add_visual(timehist, change->cpu, change->prev->tid ? 's' : 'i');
@@ -244,11 +231,7 @@ static void print_run(struct timehist *timehist, const struct sched_switch *chan
 	str_addc(out, ' ');
 	if (options->prio)
 		add_prio(timehist, change);
-	add_time_column(out, times->sleep_ns + times->blocked_ns + times->preempted_ns);
-	add_time_column(out, times->delay_ns);
-	add_time_column(out, times->run_ns);
-	if (options->pre_migrations)
-		add_time_column(out, times->before_migration_ns);
+	sched_add_ms_columns(out, columns, options->pre_migrations ? 4 : 3, 6);
 	if (options->state) {
 		str_add(out, "     ");
 		str_addc(out, change->prev->tid ? change->prev_state : 'I');
@@ -285,11 +268,11 @@ static void count_run(struct timehist *timehist, const struct sched_switch *chan
 
 	if (options->idle && change->prev->tid)
 		return;
-	if (here)
+	if (here && timehist->summed)
 		add_sums(sums_of(timehist, change->prev), &times, begin_ns);
 	if (options->idle && !owner)
 		return;
-	if (owner && here)
+	if (owner && here && timehist->summed)
 		add_sums(sums_of(timehist, owner), &(struct run_times){ .run_ns = times.run_ns }, begin_ns);
 	if (!options->summary_only && here)
 		print_run(timehist, change, end_ns, &times);
@@ -349,7 +332,7 @@ static void on_wakeup(void *context, const struct sched_act *act)
 
 	if (!timehist->options->wakeups || !is_shown(timehist->options, act))
 		return;
-	add_place(timehist, act->time_ns, act->cpu);
+	sched_add_place(out, act->time_ns, TIME_COLUMNS, act->cpu);
 	if (timehist->options->cpu_visual)
 		str_pad(out, ' ', sched_n_cpus(timehist->sched) + 2);
 	add_actor(timehist, act);
@@ -367,7 +350,7 @@ static void on_migration(void *context, const struct sched_act *act)
 		sums_of(timehist, act->task)->n_migrations++;
 	if (!timehist->options->migrations || !is_shown(timehist->options, act))
 		return;
-	add_place(timehist, act->time_ns, act->cpu);
+	sched_add_place(out, act->time_ns, TIME_COLUMNS, act->cpu);
 	if (timehist->options->cpu_visual) {
 		str_add(out, "  ");
 		add_visual(timehist, act->cpu, 'm');
@@ -590,7 +573,13 @@ static void print_summary(struct timehist *timehist)
 int timehist_print(struct sched *sched, const struct timehist_options *options, struct output *output,
 		   void (*progress)(void *context, double part), void *context, struct str *err)
 {
-	struct timehist timehist = { .sched = sched, .options = options, .output = output, .columns = TASK_COLUMNS };
+	struct timehist timehist = {
+		.sched = sched,
+		.options = options,
+		.output = output,
+		.columns = TASK_COLUMNS,
+		.summed = options->summary || options->summary_only,
+	};
 	const struct sched_view view = {
 		.context = &timehist,
 		.begin = options->summary_only ? NULL : print_head,
@@ -602,7 +591,7 @@ int timehist_print(struct sched *sched, const struct timehist_options *options, 
 	};
 	int rc = sched_read(sched, &view, output, progress, context, err);
 
-	if (!rc && (options->summary || options->summary_only))
+	if (!rc && timehist.summed)
 		print_summary(&timehist);
 	for (size_t i = 0; i < timehist.n_sums; i++)
 		free(timehist.sums[i].text);

@@ -498,7 +498,7 @@ bool tracepoint_place(struct tracepoints *t, const struct data_event *event, con
 	       field->size == 8;
 }
 
-bool tracepoint_place_read(const struct tracepoint_place *place, const struct sample *sample, uint64_t *number)
+static inline bool read_place(const struct tracepoint_place *place, const struct sample *sample, uint64_t *number)
 {
 	const uint8_t *at;
 	union {
@@ -507,8 +507,7 @@ bool tracepoint_place_read(const struct tracepoint_place *place, const struct sa
 		uint16_t u16;
 	} value;
 
-	if (!(sample->has & PERF_SAMPLE_RAW) || !sample->raw || place->size > sample->raw_size ||
-	    place->offset > sample->raw_size - place->size)
+	if (place->size > sample->raw_size || place->offset > sample->raw_size - place->size)
 		return false;
 	at = sample->raw + place->offset;
 	switch (place->size) {
@@ -532,6 +531,22 @@ bool tracepoint_place_read(const struct tracepoint_place *place, const struct sa
 	default:
 		return false;
 	}
+}
+
+bool tracepoint_places_read(const struct tracepoint_place *places, size_t n, const struct sample *sample,
+			    uint64_t *numbers)
+{
+	if (!(sample->has & PERF_SAMPLE_RAW) || !sample->raw)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (places[i].size && !read_place(&places[i], sample, &numbers[i]))
+			return false;
+	return true;
+}
+
+bool tracepoint_place_read(const struct tracepoint_place *place, const struct sample *sample, uint64_t *number)
+{
+	return place->size && tracepoint_places_read(place, 1, sample, number);
 }
 
 bool tracepoint_names(struct tracepoints *t, const struct data_event *event, const char **system, const char **name)

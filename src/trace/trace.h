@@ -68,6 +68,9 @@ struct tracepoint_place {
 bool tracepoint_place(struct tracepoints *tracepoints, const struct data_event *event, const char *field,
 		      struct tracepoint_place *place);
 bool tracepoint_place_read(const struct tracepoint_place *place, const struct sample *sample, uint64_t *number);
+/* The same for n of them, but a place of size 0 leaves its number as it was; false: the sample lacks one. */
+bool tracepoint_places_read(const struct tracepoint_place *places, size_t n, const struct sample *sample,
+			    uint64_t *numbers);
 /*
  * Calls `tell` for each name that the event's format has for a value: of a field that is bits (their names are joined
  * by the delimiter), or of one that has one name for each value (delimiter NULL).

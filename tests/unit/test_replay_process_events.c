@@ -394,6 +394,41 @@ static void test_many_exits(void **state)
 	}
 }
 
+static bool skip_second(void *context, const struct data_event *event)
+{
+	(void)context;
+	return event->index == 1;
+}
+
+/* Samples of an event that nobody wants are counted, and nothing is learned of them. */
+static void test_skipped_event(void **state)
+{
+	static const struct replay_options options;
+	struct made_recording s;
+	struct replay_handlers handlers = { .context = &s, .sample = recording_on_sample, .skips = skip_second };
+	struct record_body other;
+	struct str bytes;
+
+	(void)state;
+	recording_init(&s);
+	recording_sample(&s, 1, PID, PID, 0x1000);
+	other = fix_sample(fix_ids[2], 2);
+	other.sample.pid = other.sample.tid = OTHER_PID;
+	recording_add(&s, &other);
+	recording_sample(&s, 4, PID, PID, 0x1000);
+	recording_bytes(&s, false, &bytes);
+	assert_int_equal(reader_open_fd(&s.reader, fix_memory_file(bytes.s, bytes.len), "x", &s.err), 0);
+	replay_init(&s.replay, &s.reader.recording, &options);
+	assert_int_equal(replay_run(&s.replay, &s.reader.source, &handlers, &s.err), 0);
+	assert_non_null(strstr(s.log.s, ":42/42 1: 1000=?\n"));
+	assert_non_null(strstr(s.log.s, ":42/42 4: 1000=?\n"));
+	assert_null(strstr(s.log.s, " 2: "));
+	assert_int_equal(s.replay.counts.samples, 3);
+	assert_null(recording_thread(&s, OTHER_PID));
+	str_release(&bytes);
+	recording_release(&s);
+}
+
 /* A tid without FORK in another process than before: it is not the old thread. */
 static void test_lost_fork(void **state)
 {
@@ -754,6 +789,7 @@ int main(void)
 		cmocka_unit_test(test_mappers),
 		cmocka_unit_test(test_jit_dumps),
 		cmocka_unit_test(test_many_exits),
+		cmocka_unit_test(test_skipped_event),
 		cmocka_unit_test(test_lost_fork),
 		cmocka_unit_test(test_kernel),
 		cmocka_unit_test(test_kernel_neighbours),

@@ -98,7 +98,9 @@ static int run(struct made_recording *recording, struct fix_session *f, const st
 	       struct log *log, size_t locations_max)
 {
 	const struct session_options session_options = { .max_stack = 0 };
-	const struct sample_sink sink = { log, locations_max, begin, wants, take, other, forget, end, NULL };
+	const struct sample_sink sink = { .context = log, .locations_max = locations_max, .begin = begin,
+					  .wants = wants, .sample = take, .other = other, .forget = forget,
+					  .end = end };
 	struct filters *filters;
 	int rc;
 

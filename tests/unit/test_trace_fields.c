@@ -147,6 +147,30 @@ static void test_text(void **state)
 			    "comm=sh\\x1b pid=-1 bytes=18364758544493064720 name=worker");
 }
 
+/* Places are read all at once; one of size 0 is left out, and one behind the sample's end fails. */
+static void test_places(void **state)
+{
+	enum { N = 5, UNTOUCHED = 7 };
+	static const char *const names[N] = { "prio", "flags", "pid", NULL, "bytes" };
+	static const uint64_t values[N] = { (uint64_t)-5, 0xfff0, (uint64_t)-1, UNTOUCHED, 0xfedcba9876543210 };
+	struct tracepoint_place places[N] = { { .size = 0 } };
+	uint64_t numbers[N] = { 0, 0, 0, UNTOUCHED, 0 };
+	struct made *m = *state;
+
+	load(m);
+	for (size_t i = 0; i < N; i++)
+		if (names[i])
+			assert_true(tracepoint_place(m->tracepoints, &m->event, names[i], &places[i]));
+	assert_true(tracepoint_places_read(places, N, &m->sample, numbers));
+	assert_memory_equal(numbers, values, sizeof(values));
+	m->sample.raw_size = 31; /* of bytes, at 24, one is missing */
+	assert_false(tracepoint_places_read(places, N, &m->sample, numbers));
+	assert_true(tracepoint_places_read(places, N - 1, &m->sample, numbers));
+	assert_false(tracepoint_place_read(&places[3], &m->sample, numbers));
+	m->sample.has = 0;
+	assert_false(tracepoint_places_read(places, 1, &m->sample, numbers));
+}
+
 static void test_values(void **state)
 {
 	static const struct {
@@ -295,6 +319,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_text, make, unmake),
+		cmocka_unit_test_setup_teardown(test_places, make, unmake),
 		cmocka_unit_test_setup_teardown(test_values, make, unmake),
 		cmocka_unit_test_setup_teardown(test_fields, make, unmake),
 		cmocka_unit_test_setup_teardown(test_samples_that_do_not_fit, make, unmake),
