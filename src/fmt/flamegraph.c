@@ -49,28 +49,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Adds JSON text that is safe within a script element, too. */
-static void add_text(struct str *out, struct str *scratch, const char *text)
-{
-	static const char escaped[] = "<>&";
-
-	str_reset(scratch);
-	str_add_json(scratch, text);
-	for (const char *at = scratch->s; *at;) {
-		size_t n = strcspn(at, escaped);
-
-		str_addn(out, at, n);
-		at += n;
-		if (*at)
-			str_addf(out, "\\u%04x", (unsigned char)*at++);
-	}
-}
-
 /* ---- one event ---- */
 
 struct graph_page {
 	struct output *output;
-	struct str scratch;
 	const struct stack_tree *tree;
 	const struct stack_node_diff *diff; /* of its nodes, or NULL */
 	struct text_index *files;
@@ -103,7 +85,7 @@ static void add_texts(struct graph_page *page, const char *name, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			str_addc(out, ',');
-		add_text(out, &page->scratch, text(page, i));
+		str_add_page_json(out, text(page, i));
 		output_step(page->output);
 	}
 	str_addc(out, ']');
@@ -313,7 +295,7 @@ static void add_chart(struct graph_page *page)
 
 	str_add(out, ",\n\"chart\":");
 	if (tree->no_spans.len) {
-		add_text(out, &page->scratch, tree->no_spans.s);
+		str_add_page_json(out, tree->no_spans.s);
 	} else {
 		for (size_t i = 0; i < tree->spans.n; i++)
 			n[tree->spans.v[i].lane]++;
@@ -417,7 +399,6 @@ static void add_graph(struct output *output, const struct stack_tree *tree, cons
 			  const char *name)
 {
 	struct graph_page page = { .output = output,
-				   .scratch = STR_INIT,
 				   .tree = tree,
 				   .diff = diff,
 				   .files = texts_new() };
@@ -425,7 +406,7 @@ static void add_graph(struct output *output, const struct stack_tree *tree, cons
 
 	file_number(&page, NULL);
 	str_add(out, "{\"name\":");
-	add_text(out, &page.scratch, name);
+	str_add_page_json(out, name);
 	str_addf(out, ",\"is_time\":%s,\"samples\":%llu,\"period\":%llu", tree->is_time ? "true" : "false",
 		 (unsigned long long)tree->n_samples, (unsigned long long)tree->period);
 	add_frames(&page);
@@ -442,7 +423,6 @@ static void add_graph(struct output *output, const struct stack_tree *tree, cons
 	else
 		add_chart(&page);
 	str_addc(out, '}');
-	str_release(&page.scratch);
 	texts_free(page.files);
 }
 
@@ -493,17 +473,16 @@ static void begin_page(struct output *output)
 /* The caption's first line is the title. */
 static void end_page(struct output *output, const struct note_list *caption)
 {
-	struct str scratch = STR_INIT, *out = &output->text;
+	struct str *out = &output->text;
 
 	str_add(out, "],\n\"title\":");
-	add_text(out, &scratch, caption->v[0].text);
+	str_add_page_json(out, caption->v[0].text);
 	str_add(out, ",\"caption\":[");
 	for (size_t i = 1; i < caption->n; i++) {
 		str_add(out, i > 1 ? ",\n" : "");
-		add_text(out, &scratch, caption->v[i].text);
+		str_add_page_json(out, caption->v[i].text);
 	}
 	str_add(out, "]}\n</script>\n<script>\n");
-	str_release(&scratch);
 	str_add(out, flamegraph_model_js);
 	str_add(out, flamegraph_looks_js);
 	str_add(out, flamegraph_views_js);

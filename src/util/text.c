@@ -116,7 +116,8 @@ static void add_json_escape(struct str *s, uint32_t code)
 	}
 }
 
-void str_add_json(struct str *s, const char *text)
+/* is_page: the characters of markup are escaped, too. */
+static void add_json(struct str *s, const char *text, bool is_page)
 {
 	const unsigned char *p = (const unsigned char *)text;
 	size_t n = strlen(text);
@@ -131,13 +132,24 @@ void str_add_json(struct str *s, const char *text)
 			i++;
 			continue;
 		}
-		if (is_hidden(code) || is_noncharacter(code) || code == '"' || code == '\\')
+		if (is_hidden(code) || is_noncharacter(code) || code == '"' || code == '\\' ||
+		    (is_page && (code == '<' || code == '>' || code == '&')))
 			add_json_escape(s, code);
 		else
 			str_addn(s, text + i, len);
 		i += len;
 	}
 	str_addc(s, '"');
+}
+
+void str_add_json(struct str *s, const char *text)
+{
+	add_json(s, text, false);
+}
+
+void str_add_page_json(struct str *s, const char *text)
+{
+	add_json(s, text, true);
 }
 
 /* Production [2] Char of XML 1.0; of what utf8_char() gives there are no surrogates. */

@@ -133,6 +133,8 @@ char *str_detach(struct str *s); /* heap string, the caller frees; s is initial 
 void str_add_printable(struct str *s, const char *bytes, size_t n);
 /* The same bytes as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void str_add_json(struct str *s, const char *text);
+/* The same within a script element of a page, where nothing of it is markup: '<', '>' and '&' are escaped. */
+void str_add_page_json(struct str *s, const char *text);
 /*
  * The same n bytes as XML's text, also within an attribute's quotes; bytes that are not UTF-8, and what is no character
  * of XML 1.0 (controls, U+FFFE, U+FFFF), become U+FFFD: nothing can stand for them.

@@ -50,9 +50,15 @@ static void test_sets(void **state)
 		str_add_json(&out, rows[i].text);
 		assert_string_equal(out.s, rows[i].json);
 		str_reset(&out);
+		str_add_page_json(&out, rows[i].text);
+		assert_null(strpbrk(out.s, "<>&"));
+		str_reset(&out);
 		str_add_xml(&out, rows[i].text, strlen(rows[i].text));
 		assert_string_equal(out.s, rows[i].xml);
 	}
+	str_reset(&out);
+	str_add_page_json(&out, "\"</script>&\"");
+	assert_string_equal(out.s, "\"\\\"\\u003c/script\\u003e\\u0026\\\"\"");
 	str_release(&out);
 }
 
