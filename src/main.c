@@ -43,7 +43,7 @@ const struct command commands[] = {
 	{ "profile", "[<options>] [<duration>] [-- <command>]",
 	  "print the stacks of what runs, without a file",
 	  profile_options, NULL, .run = cmd_profile, .measures = true },
-	{ "sched", "record|timehist|latency|map|tasks [<options>]",
+	{ "sched", "record|timehist|latency|map|tasks|page [<options>]",
 	  "print when tasks ran, and why they waited", sched_options, "", .run = cmd_sched, .options_end = true,
 	  .parts = sched_parts },
 	{ "evlist", "[<options>]", "list the events of a recording", evlist_options, "", .run = cmd_evlist },

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- record ---- */
 
@@ -121,6 +122,24 @@ static int print_times(struct sched *sched, struct sched_words *words, struct sa
 	return task_times_print(sched, &words->times, &run->output, sample_run_progress, run, err);
 }
 
+/* A page without a name goes to standard output, or where that is a terminal into a file of the default name. */
+static int print_page(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err)
+{
+	const bool unnamed = !words->output && isatty(STDOUT_FILENO);
+	const char *file = unnamed ? "sched.html" : words->output;
+	const char *path = file && strcmp(file, "-") != 0 ? file : NULL;
+	int rc;
+
+	if (!sample_run_to_file(run, path))
+		return 0;
+	rc = page_print(sched, &words->page, &run->output, sample_run_progress, run, err);
+	if (!sample_run_end_file(run, path))
+		return 0;
+	if (!rc && unnamed && !words->sample.quiet)
+		message_written("page", path);
+	return rc;
+}
+
 typedef int print_view(struct sched *sched, struct sched_words *words, struct sample_run *run, struct str *err);
 
 static int run_view(struct sched_words *words, print_view *print)
@@ -139,7 +158,7 @@ static int run_view(struct sched_words *words, print_view *print)
 		return sample_run_close(&run);
 	rc = sched_new(&sched, &options, &run.reader, &err);
 	if (!rc) {
-		pager_open(&pager, !words->sample.no_pager);
+		pager_open(&pager, !words->sample.no_pager && print != print_page);
 		rc = print(sched, words, &run, &err);
 		output_end(&run.output);
 		pager_close(&pager);
@@ -185,10 +204,12 @@ const struct command sched_parts[] = {
 	  .run = cmd_sched },
 	{ "sched tasks", "[<options>]", "print what each task did with its time, and what woke it", task_times_options,
 	  "", .run = cmd_sched },
+	{ "sched page", "[<options>]", "write a page for a browser: when CPUs and tasks ran", page_options, "",
+	  .run = cmd_sched },
 	{ .name = NULL },
 };
 static print_view *const views[ARRAY_SIZE(sched_parts)] = {
-	NULL, print_timehist, print_latency, print_map, print_times,
+	NULL, print_timehist, print_latency, print_map, print_times, print_page,
 };
 
 /* Commands of perf sched that are none here. */
@@ -230,7 +251,8 @@ int cmd_sched(const struct command *self, int argc, char **argv, const struct ke
 
 	if (status < 0)
 		status = first < argc ? run_part(argc - first, argv + first, &words, kern) :
-					bad_usage("sched: give what to do: record, timehist, latency, map or tasks");
+					bad_usage("sched: give what to do: record, timehist, latency, map, "
+						  "tasks or page");
 	sched_words_release(&words);
 	return status;
 }

@@ -19,6 +19,9 @@
 	  SAMPLE(dump.input), .value = VALUE_FILE }
 #define DUMP_ROW                                                                                                   \
 	{ OPTION_FLAG, 'D', "dump-raw-trace", NULL, "print every record with its fields", SAMPLE(dump.records) }
+#define TIME_ROW                                                                                                   \
+	{ OPTION_TEXT, 0, "time", "start,stop", "only what was between these times: 1.5,3.25; 1.5, or ,3.25",      \
+	  WORD(time) }
 #define FORCE_ROW { OPTION_ACCEPTED, 'f', "force", NULL, .help = "a recording is read, whoever owns it" }
 
 const struct option_row sched_options[] = {
@@ -54,8 +57,7 @@ const struct option_row timehist_options[] = {
 	{ OPTION_TEXT, 'p', "pid", "list", "only runs of these processes", WORD(pids) },
 	{ OPTION_TEXT, 't', "tid", "list", "only runs of these threads", WORD(tids) },
 	{ OPTION_TEXT, 0, "prio", "list", "only runs of tasks with these priorities", WORD(prios) },
-	{ OPTION_TEXT, 0, "time", "start,stop", "only what was between these times: 1.5,3.25; 1.5, or ,3.25",
-	  WORD(time) },
+	TIME_ROW,
 	DUMP_ROW,
 	FORCE_ROW,
 	{ .kind = OPTION_END, .more = name_options },
@@ -132,6 +134,21 @@ const struct option_row task_times_options[] = {
 	{ .kind = OPTION_END },
 };
 
+const struct option_row page_options[] = {
+	{ .kind = OPTION_GROUP, .help = "What to write" },
+	{ OPTION_TEXT, 'o', "output", "file", "the page; -: standard output; on terminals sched.html", WORD(output),
+	  .value = VALUE_FILE },
+	{ .kind = OPTION_GROUP, .help = "What to read" },
+	INPUT_ROW,
+	TIME_ROW,
+	DUMP_ROW,
+	FORCE_ROW,
+	{ .kind = OPTION_GROUP, .help = "Common" },
+	{ OPTION_COUNT, 'v', "verbose", NULL, "print more notes", SAMPLE(verbose) },
+	{ OPTION_FLAG, 'q', "quiet", NULL, "print no notes", SAMPLE(quiet) },
+	{ .kind = OPTION_END },
+};
+
 /* ---- what texts mean ---- */
 
 static int take_list(struct intset *set, const char *option, const char *text, struct str *err)
@@ -197,6 +214,7 @@ int sched_words_finish(struct sched_words *words, struct str *err)
 	intset_copy(&words->times.pids, &options->pids);
 	intset_copy(&words->times.tids, &options->tids);
 	words->latency.format = words->times.format = words->format;
+	words->page = (struct page_options){ options->start_ns, options->end_ns };
 	words->map.explain_all = words->sample.verbose;
 	if (!rc && words->format.separator && !words->format.separator[0])
 		rc = fail(err, -EINVAL, "-x: give the text that separates fields");

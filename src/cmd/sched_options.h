@@ -14,12 +14,15 @@ struct sched_words {
 	struct latency_options latency;
 	struct cpu_map_options map;
 	struct task_times_options times;
+	struct page_options page;
+	const char *output; /* file for the page; NULL: none was named */
 	struct sched_format format; /* of rows, whatever they are of */
 	const char *color_pids, *color_cpus;
 	const char *pids, *tids, *cpus, *prios, *time;
 };
 
-extern const struct option_row timehist_options[], latency_options[], map_options[], task_times_options[];
+extern const struct option_row timehist_options[], latency_options[], map_options[], task_times_options[],
+	page_options[];
 
 /* Texts become lists and times. 0, or -EINVAL with a sentence. */
 int sched_words_finish(struct sched_words *words, struct str *err);

@@ -207,4 +207,12 @@ struct task_times_options {
 int task_times_print(struct sched *sched, const struct task_times_options *options, struct output *output,
 		     void (*progress)(void *context, double part), void *context, struct str *err);
 
+/* ---- page.c: when each CPU and each task ran, as a page for a browser ---- */
+
+struct page_options {
+	uint64_t start_ns, end_ns; /* of what is shown; 0: all */
+};
+int page_print(struct sched *sched, const struct page_options *options, struct output *output,
+	       void (*progress)(void *context, double part), void *context, struct str *err);
+
 #endif

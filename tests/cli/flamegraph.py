@@ -226,4 +226,5 @@ def drive(path, script, to):
         f.write(text)
 
 
-globals()[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

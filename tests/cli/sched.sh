@@ -77,7 +77,7 @@ test_cut()
 test_refused()
 {
 	run "$PSTAT" sched
-	same "no command" "129 pstat: sched: give what to do: record, timehist, latency, map or tasks" "$status $err"
+	same "no command" "129 pstat: sched: give what to do: record, timehist, latency, map, tasks or page" "$status $err"
 	run "$PSTAT" sched nothing
 	same "an unknown one" "129 pstat: sched: 'nothing' is not a command of it; pstat sched -h lists them" "$status $err"
 	run "$PSTAT" sched replay
