@@ -108,6 +108,7 @@ struct probe_run {
 	const struct probe_words *words;
 	const struct kern *kern;
 	struct probe_file *file; /* NULL: the kernel is meant */
+	struct probe_names kernel; /* its functions, when they were asked for */
 	struct str out, err;
 	struct note_list notes;
 };
@@ -150,6 +151,18 @@ static int read_all(struct probe_run *run, struct probe_entries *entries)
 	return program;
 }
 
+static int read_kernel_functions(struct probe_run *run)
+{
+	struct kernel_symbols symbols;
+	int rc = run->kernel.n ? 0 : probe_kernel_functions(run->kern->host.procfs, &run->kernel, &run->err);
+
+	if (rc) {
+		kernel_symbols_look(&symbols, &run->kern->host);
+		str_addf(&run->err, "%s%s", symbols.remedy ? "\n" : "", symbols.remedy ? symbols.remedy : "");
+	}
+	return rc;
+}
+
 /* ---- adding ---- */
 
 static int define(struct probe_run *run, const struct texts *texts, const struct probe_entries *taken,
@@ -166,8 +179,10 @@ static int define(struct probe_run *run, const struct texts *texts, const struct
 		point.no_inlines = run->words->no_inlines;
 		if (!rc && run->file)
 			rc = probe_define(run->file, &point, &naming, definitions, &run->notes, &run->err);
-		else if (!rc)
-			rc = probe_define_kernel(&point, &naming, definitions, &run->err);
+		else if (!rc && point.is_pattern)
+			rc = read_kernel_functions(run);
+		if (!rc && !run->file)
+			rc = probe_define_kernel(&point, &run->kernel, &naming, definitions, &run->err);
 		if (!rc && run->words->max_probes && definitions->n - before > (size_t)run->words->max_probes)
 			rc = fail(&run->err, -E2BIG, "'%s' is in %zu places, --max-probes allows %ld", texts->v[i],
 				  definitions->n - before, run->words->max_probes);
@@ -369,15 +384,18 @@ static int list_probes(struct probe_run *run)
 static int list_functions(struct probe_run *run)
 {
 	const char *filter = run->words->functions ? run->words->functions : run->words->filter;
-	struct probe_names names = { 0 };
+	struct probe_names own = { 0 }, names;
 	int rc = filter ? name_filter_check(filter, &run->err) : 0;
 
+	if (!rc && !run->file)
+		rc = read_kernel_functions(run);
 	if (rc)
 		return rc;
-	if (filter && filter[strspn(filter, "!")] == '%')
-		probe_file_usdt(run->file, &names);
-	else
-		probe_file_functions(run->file, true, &names);
+	if (run->file && filter && filter[strspn(filter, "!")] == '%')
+		probe_file_usdt(run->file, &own);
+	else if (run->file)
+		probe_file_functions(run->file, true, &own);
+	names = run->file ? own : run->kernel;
 	for (size_t i = 0; i < names.n; i++) {
 		/* Names that begin with _ are mostly the compiler's own: they are shown to who asks for them. */
 		bool shown = filter ? name_filter_takes(filter, names.v[i]) : names.v[i][0] != '_';
@@ -387,7 +405,7 @@ static int list_functions(struct probe_run *run)
 		str_add_printable(&run->out, names.v[i], strlen(names.v[i]));
 		str_addc(&run->out, '\n');
 	}
-	probe_names_release(&names);
+	probe_names_release(&own);
 	return 0;
 }
 
@@ -436,10 +454,12 @@ static int work(struct probe_run *run)
 		return print_definitions(run, &words->define);
 	if (words->add.n)
 		return add(run, &words->add);
+	if (words->wants_functions)
+		return list_functions(run);
 	if (!run->file)
-		return fail(&run->err, -ENOTSUP, "of the kernel neither functions nor lines nor variables are listed\n"
+		return fail(&run->err, -ENOTSUP, "of the kernel neither lines nor variables are listed\n"
 			    "a program or library is given by -x");
-	return words->lines ? list_lines(run) : words->variables ? list_variables(run) : list_functions(run);
+	return words->lines ? list_lines(run) : list_variables(run);
 }
 
 /* How many things are to be done. */
@@ -475,6 +495,7 @@ int cmd_probe(const struct command *self, int argc, char **argv, const struct ke
 		}
 	}
 	probe_file_close(run.file);
+	probe_names_release(&run.kernel);
 	note_list_release(&run.notes);
 	str_release(&run.out);
 	str_release(&run.err);

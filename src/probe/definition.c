@@ -18,10 +18,10 @@
 
 enum { SUFFIX_MAX = 1024 };
 
-void probe_definitions_release(struct probe_definitions *definitions)
+void probe_definitions_cut(struct probe_definitions *definitions, size_t n)
 {
-	for (size_t i = 0; i < definitions->n; i++) {
-		struct probe_definition *definition = &definitions->v[i];
+	while (definitions->n > n) {
+		struct probe_definition *definition = &definitions->v[--definitions->n];
 
 		free(definition->group);
 		free(definition->event);
@@ -29,6 +29,11 @@ void probe_definitions_release(struct probe_definitions *definitions)
 		free(definition->place);
 		free(definition->text);
 	}
+}
+
+void probe_definitions_release(struct probe_definitions *definitions)
+{
+	probe_definitions_cut(definitions, 0);
 	free(definitions->v);
 	*definitions = (struct probe_definitions){ 0 };
 }
@@ -139,8 +144,13 @@ void probe_point_text(const struct probe_point *point, struct str *out)
 	str_add(out, point->returns ? "%return" : "");
 }
 
-int probe_define_kernel(const struct probe_point *point, const struct probe_naming *naming,
-			struct probe_definitions *definitions, struct str *err)
+bool probe_name_matches(const struct probe_point *point, const char *symbol)
+{
+	return glob_match(point->function, symbol) && !strstr(symbol, ".cold");
+}
+
+static int define_kernel_function(const struct probe_point *point, const struct probe_naming *naming,
+				  struct probe_definitions *definitions, struct str *err)
 {
 	const char *group = point->group ? point->group : "probe";
 	struct str text = STR_INIT, place = STR_INIT;
@@ -149,10 +159,11 @@ int probe_define_kernel(const struct probe_point *point, const struct probe_nami
 	if (point->provider || point->source || point->has_line)
 		return fail(err, -ENOTSUP, "lines of the kernel's source are not known here: "
 			    "a probe of the kernel is FUNCTION[+OFFSET|%%return]");
-	if (point->is_pattern)
-		return fail(err, -ENOTSUP, "'%s': patterns are looked up in programs only", point->function);
 	for (size_t i = 0; i < point->n_arguments; i++)
-		if (!strpbrk(point->arguments[i], "%$@+-\\"))
+		if (strstr(point->arguments[i], "$retval") && !point->returns)
+			return fail(err, -EINVAL, "$retval is known where a function returns: %s%%return",
+				    point->function ? point->function : "FUNCTION");
+		else if (!strpbrk(point->arguments[i], "%$@+-\\"))
 			return fail(err, -ENOTSUP, "'%s': of the kernel only registers and memory can be read",
 				    point->arguments[i]);
 	event = probe_event_name(point, group, NULL, naming, definitions, err);
@@ -171,6 +182,31 @@ int probe_define_kernel(const struct probe_point *point, const struct probe_nami
 		.group = xstrdup(group), .event = event, .place = str_detach(&place), .text = str_detach(&text),
 	};
 	return 0;
+}
+
+int probe_define_kernel(const struct probe_point *point, const struct probe_names *functions,
+			const struct probe_naming *naming, struct probe_definitions *definitions, struct str *err)
+{
+	const size_t before = definitions->n;
+	struct probe_point one = *point;
+	size_t n = 0;
+	int rc = 0;
+
+	if (!point->is_pattern)
+		return define_kernel_function(point, naming, definitions, err);
+	one.is_pattern = false;
+	for (size_t i = 0; i < functions->n && !rc; i++) {
+		if (!probe_name_matches(point, functions->v[i]))
+			continue;
+		one.function = functions->v[i];
+		rc = n++ && point->event ? fail(err, -EINVAL, PROBE_ONE_NAME, point->function, point->event) :
+					   define_kernel_function(&one, naming, definitions, err);
+	}
+	if (!n)
+		rc = fail(err, -ENOENT, "the kernel has no function that '%s' matches", point->function);
+	if (rc)
+		probe_definitions_cut(definitions, before);
+	return rc;
 }
 
 /* ---- tracefs's list ---- */

@@ -96,9 +96,14 @@ struct probe_naming {
 };
 /* "probe_" and the beginning of the file's name; heap text. */
 char *probe_group_of(const char *path);
-/* A definition in the kernel's own code, by a function's name; no debug information is read. */
-int probe_define_kernel(const struct probe_point *point, const struct probe_naming *naming,
-			struct probe_definitions *definitions, struct str *err);
+/*
+ * Adds a definition in the kernel's own code, by a function's name; no debug information is read. Of a pattern one for
+ * each of the functions that matches; of other points functions may be NULL. 0, or a negative errno with a sentence,
+ * and nothing is added.
+ */
+struct probe_names;
+int probe_define_kernel(const struct probe_point *point, const struct probe_names *functions,
+			const struct probe_naming *naming, struct probe_definitions *definitions, struct str *err);
 
 /* ---- probe_file.c: a program or library, its symbols and its debug information ---- */
 
@@ -115,6 +120,8 @@ struct probe_names { /* zeroed: none */
 void probe_file_functions(struct probe_file *file, bool demangled, struct probe_names *names);
 /* Adds the probes that the file brings with it: "%sdt_PROVIDER:NAME", each once. */
 void probe_file_usdt(struct probe_file *file, struct probe_names *names);
+/* Adds the names of the running kernel's functions, ascending, each once. -errno with a sentence. NULL: /proc. */
+int probe_kernel_functions(const char *procfs, struct probe_names *names, struct str *err);
 void probe_names_release(struct probe_names *names);
 
 /* ---- sites.c: where a point is ---- */

@@ -204,18 +204,10 @@ static void add_tables(struct elf_file *elf, bool demangled, struct probe_names 
 			add_functions(elf, &section, demangled, names);
 }
 
-void probe_file_functions(struct probe_file *file, bool demangled, struct probe_names *names)
+void probe_names_sort(struct probe_names *names)
 {
-	struct elf_file *debug = symbols_debug_file(file->symbols, &file->dso);
-	struct str ignored = STR_INIT;
 	size_t n = 0;
 
-	add_tables(&file->elf, demangled, names);
-	if (debug && !elf_file_hold(debug, &ignored)) {
-		add_tables(debug, demangled, names);
-		elf_file_let_go(debug);
-	}
-	str_release(&ignored);
 	if (names->n)
 		qsort(names->v, names->n, sizeof(*names->v), compare_texts);
 	for (size_t i = 0; i < names->n; i++) {
@@ -225,6 +217,36 @@ void probe_file_functions(struct probe_file *file, bool demangled, struct probe_
 			names->v[n++] = names->v[i];
 	}
 	names->n = n;
+}
+
+static void take_name(void *context, const char *name)
+{
+	struct probe_names *names = context;
+
+	VEC_GROW(names->v, names->n, names->cap);
+	names->v[names->n++] = xstrdup(name);
+}
+
+int probe_kernel_functions(const char *procfs, struct probe_names *names, struct str *err)
+{
+	int rc = kallsyms_functions(procfs, take_name, names, err);
+
+	probe_names_sort(names);
+	return rc;
+}
+
+void probe_file_functions(struct probe_file *file, bool demangled, struct probe_names *names)
+{
+	struct elf_file *debug = symbols_debug_file(file->symbols, &file->dso);
+	struct str ignored = STR_INIT;
+
+	add_tables(&file->elf, demangled, names);
+	if (debug && !elf_file_hold(debug, &ignored)) {
+		add_tables(debug, demangled, names);
+		elf_file_let_go(debug);
+	}
+	str_release(&ignored);
+	probe_names_sort(names);
 }
 
 void probe_names_release(struct probe_names *names)

@@ -92,6 +92,8 @@ bool probe_file_is_code(const struct probe_file *file, uint64_t address); /* in 
 const char *probe_file_symbol(struct probe_file *file, uint64_t address, uint64_t *start, uint64_t *end);
 struct elf_file *probe_file_elf(struct probe_file *file);
 uint16_t probe_file_machine(const struct probe_file *file); /* EM_* */
+/* Sorts names, and drops those that are there twice. */
+void probe_names_sort(struct probe_names *names);
 /* Whether an instruction begins at an address of a function that begins at start; negative: that can't be told. */
 int probe_file_is_instruction(struct probe_file *file, uint64_t start, uint64_t address, struct str *why);
 /* Operations that give the frame address (CFA) at an address of code. */
@@ -160,6 +162,13 @@ size_t probe_usdt_arguments(uint16_t machine, const char *arguments, struct str 
 
 /* ---- definition.c ---- */
 
+/* The sentence about a pattern and the name that was given. */
+#define PROBE_ONE_NAME "'%s' matches several functions, which cannot have one name, '%s'"
+/* Drops all definitions from n on. */
+void probe_definitions_cut(struct probe_definitions *definitions, size_t n);
+
+/* Whether a symbol is a function that the point's pattern takes: parts that the compiler moved away are none. */
+bool probe_name_matches(const struct probe_point *point, const char *symbol);
 /* "sdt_PROVIDER"; heap text. */
 char *probe_usdt_group(const char *provider);
 /* The event's name of a point, in a function of that name (NULL: not known); heap text; NULL with a sentence. */

@@ -417,7 +417,7 @@ static int add_symbol(struct probe_file *file, const struct probe_point *point, 
 	return 0;
 }
 
-/* All functions of the table of symbols that match; parts that the compiler has moved away are no functions. */
+/* All functions of the table of symbols that match. */
 static int add_symbols(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
 		       struct str *err)
 {
@@ -430,7 +430,7 @@ static int add_symbols(struct probe_file *file, const struct probe_point *point,
 		const size_t n = places->n;
 		uint64_t start, end;
 
-		if (!glob_match(point->function, names.v[i]) || strstr(names.v[i], ".cold"))
+		if (!probe_name_matches(point, names.v[i]))
 			continue;
 		rc = add_symbol(file, &one, places, err);
 		if (places->n > n)
@@ -597,26 +597,13 @@ static int define_functions(struct probe_file *file, const struct probe_point *p
 			places->v[j].name = NULL;
 		}
 		if (point.event && same.n < places->n)
-			rc = fail(err, -EINVAL, "'%s' matches several functions, which cannot have one name, '%s'",
-				  pattern->function, point.event);
+			rc = fail(err, -EINVAL, PROBE_ONE_NAME, pattern->function, point.event);
 		else
 			rc = define_event(file, &point, &same, group, naming, definitions, notes, err);
 		probe_sites_release(&same);
 		free(point.function);
 	}
 	return rc;
-}
-
-/* Drops all definitions from n on. */
-static void cut_definitions(struct probe_definitions *definitions, size_t n)
-{
-	struct probe_definitions dropped = { 0 };
-
-	for (; definitions->n > n; definitions->n--) {
-		VEC_GROW(dropped.v, dropped.n, dropped.cap);
-		dropped.v[dropped.n++] = definitions->v[definitions->n - 1];
-	}
-	probe_definitions_release(&dropped);
 }
 
 int probe_define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
@@ -639,7 +626,7 @@ int probe_define(struct probe_file *file, const struct probe_point *point, const
 	if (!rc && definitions->n == before)
 		rc = fail(err, -ENOENT, "'%s' matches no function that has a name", point->function);
 	if (rc)
-		cut_definitions(definitions, before);
+		probe_definitions_cut(definitions, before);
 	probe_sites_release(&places);
 	free(group);
 	return rc;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kallsyms_find: the running kernel's symbols of some names, for people who ask where a function is.
+ * kallsyms_find: the running kernel's symbols of some names, for people who ask where a function is; and the names of
+ * all functions.
  *
- * The list is read twice: for the addresses of the names, then for where each of these symbols ends, which is where
- * the next one of the same module begins. Names are not unique: a static function may be there several times.
+ * For addresses the list is read twice: for those of the names, then for where each of these symbols ends, which is
+ * where the next one of the same module begins. Names are not unique: a static function may be there several times.
  */
 #include "sym/dso_names.h"
 #include "sym/kallsyms.h"
@@ -71,6 +72,38 @@ int kallsyms_find(struct kallsyms_found *found, const char *procfs, const char *
 	for (size_t i = 0; i < found->n; i++)
 		if (!found->v[i].end)
 			found->v[i].end = (found->v[i].start | (LAST_BYTES - 1)) + 1 + LAST_BYTES;
+	free(path);
+	return rc;
+}
+
+struct kallsyms_naming {
+	void (*take)(void *context, const char *name);
+	void *context;
+	struct str name;
+};
+
+static void take_function(void *context, const struct kallsyms_symbol *symbol)
+{
+	struct kallsyms_naming *naming = context;
+
+	if (!symbol->text)
+		return;
+	str_reset(&naming->name);
+	str_addn(&naming->name, symbol->name, symbol->name_len);
+	naming->take(naming->context, naming->name.s);
+}
+
+int kallsyms_functions(const char *procfs, void (*take)(void *context, const char *name), void *context,
+		       struct str *err)
+{
+	struct kallsyms_naming naming = { take, context, STR_INIT };
+	char *path = xasprintf("%s/kallsyms", procfs ? procfs : "/proc");
+	bool zeroed;
+	int rc = kallsyms_each(path, take_function, &naming, &zeroed, err);
+
+	if (!rc && zeroed)
+		rc = fail(err, -EACCES, "%s: kernel addresses are hidden", path);
+	str_release(&naming.name);
 	free(path);
 	return rc;
 }

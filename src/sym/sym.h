@@ -453,6 +453,9 @@ struct kallsyms_found { /* zeroed: none */
 int kallsyms_find(struct kallsyms_found *found, const char *procfs, const char *const *names, size_t n,
 			struct str *err);
 void kallsyms_found_release(struct kallsyms_found *found);
+/* Calls take with the name of each function, those of modules among them, in the kernel's order; likewise. */
+int kallsyms_functions(const char *procfs, void (*take)(void *context, const char *name), void *context,
+		       struct str *err);
 
 /* ---- for those who look for files themselves ---- */
 

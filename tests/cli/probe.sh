@@ -5,7 +5,7 @@
 # and what a test leaves is removed when it ends.
 #
 # run: once
-# rights: test_without_rights test_definitions test_patterns test_refused
+# rights: test_without_rights test_definitions test_patterns test_kernel_functions test_refused
 . "${0%/*}/../lib.sh"
 
 group=pstat_probe_$$
@@ -294,7 +294,6 @@ test_patterns()
 		"$PSTAT" probe -x ./plain -D 'e=[ch]al[lf]'
 	fails_with 125 "plain has no function that 'x\*y' matches" "$PSTAT" probe -x ./plain -D 'x*y'
 	fails_with 125 "'outer;total': lines are not looked for by their text" "$PSTAT" probe -x ./plain -D 'outer;total'
-	fails_with 125 "'vfs_\*': patterns are looked up in programs only" "$PSTAT" probe -D 'vfs_*'
 	# The table of symbols alone.
 	"${CC:-cc}" -O0 -pthread -o symbols called.c || skip "needs a C compiler"
 	same "without debug information" "p:probe_symbols/call p:probe_symbols/half" "$(functions ./symbols '[ch]al[lf]')"
@@ -312,6 +311,23 @@ test_patterns()
 	"${CXX:-c++}" -O0 -g -o box b.cc || skip "needs a C++ compiler"
 	has "names of C++ are listed as people write them" '^ns::box::sum$' "$("$PSTAT" probe -x ./box -F)"
 	same "and match" "p:probe_box/sum" "$(functions ./box 'ns::box::s*')"
+}
+
+# Functions of the running kernel and its modules, and patterns of them; nothing is set.
+test_kernel_functions()
+{
+	local hidden=
+
+	awk '$1 !~ /^0+$/ { shown = 1; exit } END { exit !shown }' /proc/kallsyms 2>/dev/null || hidden=1
+	if [ "$hidden" ]; then
+		fails_with 125 "kallsyms: " "$PSTAT" probe -F 'vfs_*'
+		skip "needs /proc/kallsyms with addresses"
+	fi
+	LC_ALL=C awk '$2 ~ /^[tTwW]$/ && $3 ~ /^vfs_re/ { print $3 }' /proc/kallsyms | LC_ALL=C sort -u >functions
+	check "there are some" test -s functions
+	same "they are listed" "$(<functions)" "$("$PSTAT" probe -F 'vfs_re*')"
+	same "and match" "$(grep -v '\.cold' functions | sed 's/.*/&+0/')" "$("$PSTAT" probe -D 'vfs_re*' | cut -d' ' -f2)"
+	fails_with 125 "the kernel has no function that 'no_such_\*' matches" "$PSTAT" probe -D 'no_such_*'
 }
 
 test_refused()

@@ -181,16 +181,19 @@ static void ranges_of_lines(void **state)
 static const char *defined(const char *words, const struct probe_entries *taken, bool force)
 {
 	static struct str text = STR_INIT;
+	static char names_v[][16] = { "vfs_open", "vfs_read", "vfs_read.cold", "vfs_readv" };
+	char *functions[] = { names_v[0], names_v[1], names_v[2], names_v[3] };
+	const struct probe_names names = { functions, ARRAY_SIZE(functions), 0 };
 	const struct probe_naming naming = { taken, force };
 	struct probe_definitions definitions = { 0 };
 	struct probe_point point;
 
 	str_reset(&err);
 	str_reset(&text);
-	if (probe_point_parse(&point, words, &err) || probe_define_kernel(&point, &naming, &definitions, &err))
+	if (probe_point_parse(&point, words, &err) || probe_define_kernel(&point, &names, &naming, &definitions, &err))
 		assert_true(err.len && !definitions.n);
-	else
-		str_add(&text, definitions.v[0].text);
+	for (size_t i = 0; i < definitions.n; i++)
+		str_addf(&text, "%s%s", i ? "\n" : "", definitions.v[i].text);
 	probe_definitions_release(&definitions);
 	probe_point_release(&point);
 	return text.s;
@@ -246,6 +249,15 @@ static void names_of_events(void **state)
 	assert_string_equal(defined("0xffff0000", NULL, false), "p:probe/abs_ffff0000 0xffff0000");
 	assert_string_equal(defined("vfs_read file", NULL, false), "");
 	assert_string_equal(defined("vfs_read:3", NULL, false), "");
+	assert_string_equal(defined("vfs_read $retval", NULL, false), "");
+	assert_string_equal(defined("vfs_re*%return $retval", NULL, false),
+			    "r:probe/vfs_read__return vfs_read+0 $retval\n"
+			    "r:probe/vfs_readv__return vfs_readv+0 $retval");
+	assert_string_equal(defined("e=vfs_o*", NULL, false), "p:probe/e vfs_open+0");
+	assert_string_equal(defined("e=vfs_re*", NULL, false), "");
+	assert_string_equal(err.s, "'vfs_re*' matches several functions, which cannot have one name, 'e'");
+	assert_string_equal(defined("tcp_*", NULL, false), "");
+	assert_string_equal(err.s, "the kernel has no function that 'tcp_*' matches");
 	assert_string_equal(defined("read.c:3", NULL, false), "");
 	probe_entries_parse(&taken, "p:probe/vfs_read vfs_read+0\np:probe/vfs_read_1 vfs_read+0\n");
 	assert_string_equal(defined("vfs_read", &taken, false), "");
