@@ -1,6 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Scripts that make a database of a recording: they are handed the rows of its tables, as perf hands them.
+#
+# run: once
 . "${0%/*}/../lib.sh"
 golden=$ROOT/tests/golden
 rows=$ROOT/tests/cli/script_tables.py
