@@ -200,6 +200,7 @@ enum register_move {
 	MOVE_LOAD, /* to = all of what the access reads */
 	MOVE_SUM, /* to = from + number; from NO_REGISTER: to = number, an address as the file has it */
 	MOVE_ELEMENT, /* to = from + number + a multiple of something: an element of an array, mostly; from as above */
+	MOVE_THREAD, /* to = the thread pointer, which the variables that each thread has are counted from */
 	MOVE_STORE, /* all of what the access writes = from; to is NO_REGISTER */
 };
 /* An instruction's work on data, as far as types of data depend on it. */

@@ -279,7 +279,9 @@ static void x86_move(const cs_insn *insn, struct data_effect *effect)
 		effect->other = address.scale == 1 ? address.index : NO_REGISTER;
 		effect->number = address.offset;
 	} else if (insn->id == X86_INS_MOV && from->type == X86_OP_MEM) {
-		effect->move = MOVE_LOAD;
+		/* The thread pointer stands where it points to. */
+		effect->move = effect->access.segment && effect->access.base == NO_REGISTER &&
+				effect->access.index == NO_REGISTER && !effect->access.offset ? MOVE_THREAD : MOVE_LOAD;
 	} else if (insn->id == X86_INS_MOV && x86_is_whole(from)) {
 		effect->move = MOVE_SUM;
 		effect->from = x86_number(from->reg);
@@ -356,7 +358,9 @@ static void arm64_move(const cs_insn *insn, const struct disasm_instruction *ins
 		return;
 	}
 	effect->to = arm64_dwarf_number(op[0].reg);
-	if ((insn->id == ARM64_INS_LDR || insn->id == ARM64_INS_LDUR) && op[1].type == ARM64_OP_MEM) {
+	if (insn->id == ARM64_INS_MRS && strstr(insn->op_str, "tpidr_el0")) {
+		effect->move = MOVE_THREAD;
+	} else if ((insn->id == ARM64_INS_LDR || insn->id == ARM64_INS_LDUR) && op[1].type == ARM64_OP_MEM) {
 		effect->move = MOVE_LOAD;
 	} else if (insn->id == ARM64_INS_MOV && arm64_is_whole(&op[1])) {
 		effect->move = MOVE_SUM;

@@ -100,9 +100,43 @@ static void join_code(struct dwarf_file *file)
 	file->n_code = n;
 }
 
-/* Notes where code can be, and how much there is to read. */
+/* ---- variables of threads ---- */
+
+/* The sections of a program that each thread has a copy of. */
+struct thread_sections {
+	uint64_t start, end, align;
+};
+
+static void add_thread_section(struct thread_sections *all, const Elf64_Shdr *header)
+{
+	if (!all->end || header->sh_addr < all->start)
+		all->start = header->sh_addr;
+	if (header->sh_addr + header->sh_size > all->end)
+		all->end = header->sh_addr + header->sh_size;
+	if (header->sh_addralign > all->align)
+		all->align = header->sh_addralign;
+}
+
+/*
+ * How far the copy is from what the thread pointer points to, for a program itself, not a library of it:
+ *
+ *	x86-64 (variant II)	| copy, up to a multiple of its alignment | thread pointer
+ *	arm64 (variant I)	thread pointer | two words | up to the alignment | copy
+ *
+ * Source: "ELF Handling For Thread-Local Storage"; the psABI supplements.
+ */
+static int64_t thread_block(uint16_t machine, const struct thread_sections *all)
+{
+	uint64_t mask = all->align && !(all->align & (all->align - 1)) ? all->align - 1 : 0;
+
+	return machine == EM_AARCH64 ? (int64_t)((16 + mask) & ~mask) :
+				       (int64_t)(0 - ((all->end - all->start + mask) & ~mask));
+}
+
+/* Notes where code and variables of threads can be, and how much there is to read. */
 static void measure(struct dwarf_file *file, uint64_t file_bytes)
 {
+	struct thread_sections threads = { 0 };
 	bool placed = file->n_code != 0;
 	struct elf_section section = { 0 };
 	uint64_t bytes = 0, most = file_bytes * UNPACKED_MAX;
@@ -114,7 +148,10 @@ static void measure(struct dwarf_file *file, uint64_t file_bytes)
 			bytes += header->sh_size < most - bytes ? header->sh_size : most - bytes;
 		else if ((header->sh_flags & SHF_EXECINSTR) && !placed)
 			add_code(file, header->sh_addr, header->sh_size);
+		if (header->sh_flags & SHF_TLS)
+			add_thread_section(&threads, header);
 	}
+	file->thread_block = thread_block(file->view.machine, &threads);
 	join_code(file);
 	file->budget = BUDGET_MIN + USES_PER_BYTE * bytes;
 }

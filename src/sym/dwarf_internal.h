@@ -191,6 +191,7 @@ struct dwarf_file {
 	bool spent; /* something was not read, since it would have cost more */
 	struct file_parts parts; /* what else was opened, or looked for, see file_parts.h */
 
+	int64_t thread_block; /* from the thread pointer to the variables that each thread has, see dwarf_elf.c */
 	struct dwarf_range *code; /* executable sections, ascending, none over another; id and rank unused */
 	size_t n_code, cap_code;
 
@@ -333,7 +334,7 @@ const struct dwarf_function *dwarf_inline_resolve(struct dwarf_file *file, struc
 void dwarf_inline_release(struct dwarf_unit *unit);
 
 /* ---- dwarf_variables.c, dwarf_types.c ---- */
-/* The type of what the DIE declares, also by what it is a copy of; NULL: it has none. */
+/* The type of what the DIE declares or calls, also by what it is a copy of; NULL: it has none. */
 const struct data_type *dwarf_type_of(struct dwarf_file *file, Dwarf_Die *die);
 void dwarf_globals_release(struct dwarf_unit *unit);
 void dwarf_types_release(struct dwarf_file *file);

@@ -14,7 +14,11 @@
  * innermost one.
  *
  * Global variables are those of the unit that the code is of, found by their address; or, where they are declared in
- * it and defined elsewhere, by the name that the file's symbols have for the address.
+ * it and defined elsewhere, by the name that the file's symbols have for the address. Variables that each thread has of
+ * its own are found by their place in a thread's copy.
+ *
+ * Calls are found by where they return to: what is called, and what that returns, is said also of functions of other
+ * files.
  *
  * Only expressions are understood that are one step from a register, from the frame, or an address alone: others (of
  * values that are in pieces, or computed) tell of no place.
@@ -31,11 +35,18 @@ enum {
 	ENTRIES_MAX = 1 << 20, /* of one function */
 };
 
-enum variable_place_kind { PLACE_VALUE, PLACE_AT_REGISTER, PLACE_AT_CFA, PLACE_AT_ADDRESS };
+enum variable_place_kind {
+	PLACE_VALUE,
+	PLACE_AT_REGISTER,
+	PLACE_AT_CFA,
+	PLACE_AT_ADDRESS,
+	PLACE_OF_THREAD, /* in a copy that each thread has */
+	PLACE_UNKNOWN,
+};
 struct variable_place {
 	enum variable_place_kind kind;
 	uint8_t reg;
-	int64_t offset; /* of the place, or of the value, from it; or the address */
+	int64_t offset; /* of the place, or of the value, from it; or the address; of a copy from where that begins */
 };
 
 struct variable_in_memory { /* a variable in memory */
@@ -49,14 +60,19 @@ struct variable_value { /* in a register: what it points to, and how far into th
 	int64_t offset;
 };
 struct global {
+	enum variable_place_kind kind; /* PLACE_AT_ADDRESS, PLACE_OF_THREAD, PLACE_UNKNOWN */
 	uint64_t addr;
 	const char *name; /* or NULL */
 	const struct data_type *type;
 };
 struct dwarf_globals { /* of a unit */
-	struct global *v; /* those with an address, ascending; then all others */
-	size_t n, cap, n_placed;
+	struct global *v; /* ascending, by kind first */
+	size_t n, cap;
 	struct index names;
+};
+struct call_site {
+	uint64_t returns; /* to this address */
+	const uint8_t *die;
 };
 
 struct dwarf_variables {
@@ -68,6 +84,9 @@ struct dwarf_variables {
 	size_t n_values, cap_values;
 	struct dwarf_range_list claims[REGISTERS]; /* ids are indexes of values */
 	struct dwarf_spans spans[REGISTERS]; /* made of them when the register is asked for */
+	struct call_site *calls; /* ascending, once calls_sorted */
+	size_t n_calls, cap_calls;
+	bool calls_sorted;
 	struct variable_place frame; /* that DW_OP_fbreg counts from */
 	bool has_frame;
 };
@@ -83,6 +102,20 @@ struct walk {
 };
 
 /* ---- expressions ---- */
+
+/* A number, and that it is of the copy that a thread has. */
+static bool take_thread_number(struct walk *walk, uint8_t op, struct dwarf_cursor *bytes, struct variable_place *place)
+{
+	uint64_t number;
+
+	if (op == DW_OP_const4u || op == DW_OP_const8u)
+		number = cursor_number(bytes, op == DW_OP_const4u ? 4 : 8);
+	else if (!dwarf_bases_address(&walk->out->unit->bases, cursor_uleb(bytes), &number))
+		return false;
+	op = cursor_u8(bytes);
+	*place = (struct variable_place){ .kind = PLACE_OF_THREAD, .offset = (int64_t)number };
+	return op == DW_OP_form_tls_address || op == DW_OP_GNU_push_tls_address;
+}
 
 /* One step from somewhere; false: something else. */
 static bool take_expression(struct walk *walk, struct dwarf_cursor bytes, struct variable_place *place)
@@ -101,6 +134,9 @@ static bool take_expression(struct walk *walk, struct dwarf_cursor bytes, struct
 	} else if (op == DW_OP_fbreg && walk->out->has_frame) {
 		*place = walk->out->frame;
 		place->offset += cursor_sleb(&bytes);
+	} else if (op == DW_OP_const4u || op == DW_OP_const8u || op == DW_OP_constx || op == DW_OP_GNU_const_index) {
+		if (!take_thread_number(walk, op, &bytes, place))
+			return false;
 	} else if (op == DW_OP_addr || op == DW_OP_addrx || op == DW_OP_GNU_addr_index) {
 		place->kind = PLACE_AT_ADDRESS;
 		if (op == DW_OP_addr)
@@ -257,11 +293,11 @@ static void take_list(struct walk *walk, const struct data_type *type, const str
 
 /* ---- a function ---- */
 
-static Dwarf_Die die_of(const struct dwarf_unit *unit, const struct dwarf_scan *scan)
+static Dwarf_Die die_of(const struct dwarf_unit *unit, const uint8_t *at)
 {
 	Dwarf_Die die = { .addr = unit->code.addr, .cu = unit->code.cu };
 
-	die.addr = (char *)die.addr + (scan->die - (const uint8_t *)die.addr);
+	die.addr = (char *)die.addr + (at - (const uint8_t *)die.addr);
 	return die;
 }
 
@@ -289,7 +325,7 @@ static void take_variable(struct walk *walk)
 
 	if (!location_of(&walk->scan, DW_AT_location, &location, &block))
 		return;
-	die = die_of(out->unit, &walk->scan);
+	die = die_of(out->unit, walk->scan.die);
 	type = dwarf_type_of(out->file, &die);
 	if (!type)
 		return;
@@ -310,13 +346,28 @@ static void take_frame(struct walk *walk)
 	struct variable_place frame;
 
 	if (!location_of(&walk->scan, DW_AT_frame_base, &location, &block) || !location.block ||
-	    !take_expression(walk, block, &frame) || frame.kind == PLACE_AT_ADDRESS)
+	    !take_expression(walk, block, &frame) || frame.kind > PLACE_AT_CFA)
 		return;
 	/* A register alone is one that the frame is at. */
 	if (frame.kind == PLACE_VALUE)
 		frame.kind = PLACE_AT_REGISTER;
 	walk->out->frame = frame;
 	walk->out->has_frame = true;
+}
+
+/* A call, which may say what is called, and up to version 4 has its own names for it. */
+static void take_call(struct walk *walk, unsigned attribute)
+{
+	struct dwarf_variables *out = walk->out;
+	struct dwarf_value returns = { .attribute = attribute };
+
+	if (!dwarf_scan_values(&walk->scan, &returns, 1) || out->n_calls >= ENTRIES_MAX)
+		return;
+	if (returns.form != DW_FORM_addr &&
+	    !dwarf_bases_address(&out->unit->bases, returns.number, &returns.number))
+		return;
+	VEC_GROW(out->calls, out->n_calls, out->cap_calls);
+	out->calls[out->n_calls++] = (struct call_site){ returns.number, walk->scan.die };
 }
 
 /* Opens the scope of what is in this DIE; one without code of its own has that of the DIE around it. */
@@ -341,6 +392,12 @@ static bool take_die(struct walk *walk)
 	case DW_TAG_formal_parameter:
 		if (walk->scan.depth)
 			take_variable(walk);
+		return false;
+	case DW_TAG_call_site:
+		take_call(walk, DW_AT_call_return_pc);
+		return false;
+	case DW_TAG_GNU_call_site:
+		take_call(walk, DW_AT_low_pc);
 		return false;
 	case DW_TAG_subprogram:
 		/* Functions within functions have variables of their own. */
@@ -400,9 +457,32 @@ void dwarf_variables_free(struct dwarf_variables *variables)
 		free(variables->claims[i].v);
 		dwarf_spans_release(&variables->spans[i]);
 	}
+	free(variables->calls);
 	free(variables->memory);
 	free(variables->values);
 	free(variables);
+}
+
+static int by_return(const void *a, const void *b)
+{
+	const struct call_site *x = a, *y = b;
+
+	return x->returns < y->returns ? -1 : x->returns > y->returns;
+}
+
+const struct data_type *dwarf_variables_returned(struct dwarf_variables *variables, uint64_t returns)
+{
+	size_t at;
+	Dwarf_Die die;
+
+	if (!variables->calls_sorted && variables->n_calls)
+		qsort(variables->calls, variables->n_calls, sizeof(*variables->calls), by_return);
+	variables->calls_sorted = true;
+	at = BISECT(i, 0, variables->n_calls, variables->calls[i].returns < returns);
+	if (at == variables->n_calls || variables->calls[at].returns != returns)
+		return NULL;
+	die = die_of(variables->unit, variables->calls[at].die);
+	return dwarf_type_of(variables->file, &die);
 }
 
 const struct data_type *dwarf_returned(struct dwarf_file *file, uint64_t vaddr)
@@ -470,33 +550,36 @@ bool dwarf_variables_memory(struct dwarf_variables *variables, uint64_t vaddr, c
 
 /* ---- global variables ---- */
 
-static int by_address(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
 	const struct global *x = a, *y = b;
 
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static void take_global(struct walk *walk, struct dwarf_globals *globals, bool placed)
+static void take_global(struct walk *walk, struct dwarf_globals *globals)
 {
 	struct dwarf_variables *out = walk->out;
 	struct dwarf_value location;
 	struct dwarf_cursor block;
-	struct variable_place place = { 0 };
-	Dwarf_Die die;
-	bool has = location_of(&walk->scan, DW_AT_location, &location, &block) && location.block &&
-		   take_expression(walk, block, &place) && place.kind == PLACE_AT_ADDRESS;
+	struct variable_place place = { .kind = PLACE_UNKNOWN };
+	Dwarf_Die die = die_of(out->unit, walk->scan.die);
 
-	if (has != placed || globals->n >= ENTRIES_MAX)
+	if (globals->n >= ENTRIES_MAX)
 		return;
-	die = die_of(out->unit, &walk->scan);
+	if (!location_of(&walk->scan, DW_AT_location, &location, &block) || !location.block ||
+	    !take_expression(walk, block, &place) || place.kind < PLACE_AT_ADDRESS)
+		place = (struct variable_place){ .kind = PLACE_UNKNOWN };
 	VEC_GROW(globals->v, globals->n, globals->cap);
-	globals->v[globals->n++] = (struct global){ .addr = (uint64_t)place.offset,
+	globals->v[globals->n++] = (struct global){ .kind = place.kind,
+						    .addr = (uint64_t)place.offset,
 						    .name = dwarf_file_text(out->file, &die, DW_AT_name),
 						    .type = dwarf_type_of(out->file, &die) };
 }
 
-static void read_globals(struct dwarf_variables *out, struct dwarf_globals *globals, bool placed)
+static void read_globals(struct dwarf_variables *out, struct dwarf_globals *globals)
 {
 	struct walk walk = { .out = out };
 	bool enter = true;
@@ -505,7 +588,7 @@ static void read_globals(struct dwarf_variables *out, struct dwarf_globals *glob
 		return;
 	while (dwarf_scan_next(&walk.scan, enter)) {
 		if (walk.scan.abbrev->tag == DW_TAG_variable)
-			take_global(&walk, globals, placed);
+			take_global(&walk, globals);
 		enter = !walk.scan.depth || (walk.scan.depth < DEPTH_MAX && walk.scan.abbrev->tag == DW_TAG_namespace);
 	}
 }
@@ -517,11 +600,9 @@ static struct dwarf_globals *globals_of(struct dwarf_variables *variables)
 	if (globals)
 		return globals;
 	variables->unit->globals = globals = xcalloc(1, sizeof(*globals));
-	read_globals(variables, globals, true);
-	globals->n_placed = globals->n;
+	read_globals(variables, globals);
 	if (globals->n)
-		qsort(globals->v, globals->n, sizeof(*globals->v), by_address);
-	read_globals(variables, globals, false);
+		qsort(globals->v, globals->n, sizeof(*globals->v), by_place);
 	for (size_t i = 0; i < globals->n; i++) {
 		const char *name = globals->v[i].name;
 
@@ -540,26 +621,44 @@ void dwarf_globals_release(struct dwarf_unit *unit)
 	free(unit->globals);
 }
 
-bool dwarf_variables_global(struct dwarf_variables *variables, uint64_t vaddr, uint64_t address,
-			    struct data_found *found)
+/* The variable at an address of a kind of places, first of those within the function. */
+static bool find_placed(struct dwarf_variables *variables, enum variable_place_kind kind, uint64_t vaddr,
+			uint64_t address, struct data_found *found)
 {
 	const struct dwarf_globals *globals = globals_of(variables);
-	size_t at = BISECT(i, 0, globals->n_placed, globals->v[i].addr <= address);
-	const struct global *global = at ? &globals->v[at - 1] : NULL;
+	const struct global *global;
+	size_t at;
 
 	for (size_t i = 0; i < variables->n_memory && dwarf_file_spend(variables->file, 1); i++) {
 		const struct variable_in_memory *entry = &variables->memory[i];
 
-		if (entry->place.kind != PLACE_AT_ADDRESS || vaddr < entry->start || vaddr >= entry->end ||
+		if (entry->place.kind != kind || vaddr < entry->start || vaddr >= entry->end ||
 		    address - (uint64_t)entry->place.offset >= entry->type->bytes)
 			continue;
 		*found = (struct data_found){ entry->type, (int64_t)(address - (uint64_t)entry->place.offset) };
 		return true;
 	}
-	if (!global || !global->type || address - global->addr >= global->type->bytes)
+	at = BISECT(i, 0, globals->n,
+		    globals->v[i].kind < kind || (globals->v[i].kind == kind && globals->v[i].addr <= address));
+	global = at ? &globals->v[at - 1] : NULL;
+	if (!global || global->kind != kind || !global->type || address - global->addr >= global->type->bytes)
 		return false;
 	*found = (struct data_found){ global->type, (int64_t)(address - global->addr) };
 	return true;
+}
+
+bool dwarf_variables_global(struct dwarf_variables *variables, uint64_t vaddr, uint64_t address,
+			    struct data_found *found)
+{
+	return find_placed(variables, PLACE_AT_ADDRESS, vaddr, address, found);
+}
+
+bool dwarf_variables_thread(struct dwarf_variables *variables, uint64_t vaddr, int64_t distance,
+			    struct data_found *found)
+{
+	uint64_t offset = (uint64_t)distance - (uint64_t)variables->file->thread_block;
+
+	return find_placed(variables, PLACE_OF_THREAD, vaddr, offset, found);
 }
 
 const struct data_type *dwarf_variables_named(struct dwarf_variables *variables, const char *name)

@@ -300,8 +300,13 @@ bool dwarf_variables_memory(struct dwarf_variables *variables, uint64_t vaddr, c
 /* The variable at an address of the file. */
 bool dwarf_variables_global(struct dwarf_variables *variables, uint64_t vaddr, uint64_t address,
 			    struct data_found *found);
+/* The same of a variable that each thread has of its own, by the distance from the thread pointer; of a program. */
+bool dwarf_variables_thread(struct dwarf_variables *variables, uint64_t vaddr, int64_t distance,
+			    struct data_found *found);
 /* The type of a global variable that the function's unit declares by this name; NULL: it declares none. */
 const struct data_type *dwarf_variables_named(struct dwarf_variables *variables, const char *name);
+/* The type that a call returns, as the caller says. returns: the address behind the call. NULL: nothing is said. */
+const struct data_type *dwarf_variables_returned(struct dwarf_variables *variables, uint64_t returns);
 /* The type that the function at an address returns; NULL: nothing, or it is not known. */
 const struct data_type *dwarf_returned(struct dwarf_file *file, uint64_t vaddr);
 

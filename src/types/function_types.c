@@ -46,6 +46,9 @@ struct pointer { /* what a register or a slot holds; type NULL: nothing that is 
 
 enum { FIRST_SLOT = CODE_REGISTERS, HELD = CODE_REGISTERS + SLOTS_MAX }; /* registers by number, then slots */
 
+/* What the thread pointer points to. It is no object that has a size, but variables are counted from it. */
+static const struct data_type thread_copy = { .kind = DATA_PLAIN, .name = "" };
+
 struct join { /* where a jump goes to */
 	uint64_t at; /* bytes from the function's start */
 	bool reached; /* a way there was met */
@@ -160,6 +163,15 @@ static bool is_of_frame(const struct pass *pass, uint8_t reg)
 	return pass->frame.known && pass->frame.reg == reg;
 }
 
+static void find_of_thread(const struct pass *pass, int64_t distance, bool element, struct type_place *place)
+{
+	struct data_found found;
+
+	place->state = TYPE_THREAD;
+	if (dwarf_variables_thread(pass->variables, pass->vaddr, distance, &found))
+		set_place(place, found, TYPE_DECLARED, element);
+}
+
 static void find_based(struct pass *pass, const struct data_access *access, struct type_place *place)
 {
 	struct data_found found;
@@ -180,6 +192,10 @@ static void find_based(struct pass *pass, const struct data_access *access, stru
 		return;
 	}
 	found = (struct data_found){ pointer.type, (int64_t)((uint64_t)pointer.offset + (uint64_t)access->offset) };
+	if (found.type == &thread_copy) {
+		find_of_thread(pass, found.offset, element || pointer.element, place);
+		return;
+	}
 	set_place(place, found, declared ? TYPE_DECLARED : TYPE_FOLLOWED, element || pointer.element);
 }
 
@@ -191,10 +207,12 @@ static void find_place(struct pass *pass, const struct data_effect *effect, stru
 	*place = (struct type_place){ .state = TYPE_NO_VARIABLE, .writes = access->writes, .bytes = access->bytes };
 	if (!access->reads && !access->writes)
 		place->state = effect->stack ? TYPE_STACK : TYPE_NO_ACCESS;
+	else if (access->segment && access->base != NO_REGISTER)
+		place->state = TYPE_THREAD;
+	else if (access->segment && access->offset == CANARY_OFFSET)
+		place->state = TYPE_CANARY;
 	else if (access->segment)
-		place->state = access->base != NO_REGISTER || access->offset != CANARY_OFFSET ?
-				       TYPE_THREAD :
-				       TYPE_CANARY;
+		find_of_thread(pass, access->offset, access->index != NO_REGISTER, place);
 	else if (!access->placed)
 		find_based(pass, access, place);
 	else if (find_global(pass, access->offset, &found))
@@ -332,9 +350,9 @@ static struct pointer computed(struct pass *pass, const struct data_effect *effe
 static struct pointer returned(const struct pass *pass, const struct disasm_instruction *call)
 {
 	const struct function_code *code = pass->code;
-	const struct data_type *type = NULL;
+	const struct data_type *type = dwarf_variables_returned(pass->variables, pass->vaddr + call->n_bytes);
 
-	if (call->has_target && call->target_is_last_operand)
+	if (!type && call->has_target && call->target_is_last_operand)
 		type = dwarf_returned(code->dwarf, call->target - code->shown + code->vaddr);
 	return (struct pointer){ .type = type && type->kind == DATA_POINTER ? data_type_target(type) : NULL };
 }
@@ -355,6 +373,9 @@ static struct pointer moved(struct pass *pass, const struct data_effect *effect,
 
 	switch (effect->move) {
 	case MOVE_NONE:
+		break;
+	case MOVE_THREAD:
+		pointer.type = &thread_copy;
 		break;
 	case MOVE_LOAD:
 		return slot && !place->type ? *slot : loaded(place);

@@ -15,13 +15,14 @@
 
 #include <cmocka.h>
 
-enum { TEXT = 0x1000, TEXT_BYTES = 0x100, POINTER_REG = 5, LISTED_REG = 3, FRAME_REG = 7, FIELDS_REG, CHOICE_REG };
+enum { TEXT = 0x1000, TEXT_BYTES = 0x100, THREADS = 0x2000, THREAD_BYTES = 0x28 };
+enum { POINTER_REG = 5, LISTED_REG = 3, FRAME_REG = 7, FIELDS_REG, CHOICE_REG };
 #define FAR ((uint64_t)1 << 60)
 
 /* Codes of abbreviations; sizes, counts and places are of 8 bytes, references of 4 from the unit's start. */
 enum {
 	UNIT = 1, FUNCTION, VARIABLE, LISTED, STRUCT, MEMBER, POINTER, TYPEDEF, ARRAY, SUBRANGE, BASE, BITS, PART,
-	VARIANT,
+	VARIANT, CALL, CALLED,
 };
 static const uint8_t abbrevs[] = {
 	UNIT, DW_TAG_compile_unit, 1, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data8, 0, 0,
@@ -43,6 +44,8 @@ static const uint8_t abbrevs[] = {
 	DW_FORM_data8, DW_AT_bit_size, DW_FORM_data8, DW_AT_bit_offset, DW_FORM_data8, 0, 0,
 	PART, DW_TAG_variant_part, 1, 0, 0,
 	VARIANT, DW_TAG_variant, 1, 0, 0,
+	CALL, DW_TAG_call_site, 0, DW_AT_call_return_pc, DW_FORM_addr, DW_AT_call_origin, DW_FORM_ref4, 0, 0,
+	CALLED, DW_TAG_subprogram, 0, DW_AT_name, DW_FORM_string, DW_AT_type, DW_FORM_ref4, 0, 0,
 	0,
 };
 
@@ -95,6 +98,21 @@ static void bits(const char *name, uint32_t type, uint64_t n, uint64_t above)
 	number(8, 8);
 	number(n, 8);
 	number(above, 8);
+}
+
+static void call(uint64_t returns, uint32_t origin)
+{
+	begin(CALL, NULL);
+	number(returns, 8);
+	number(origin, 4);
+}
+
+static uint32_t called(const char *name, uint32_t type)
+{
+	uint32_t at = begin(CALLED, name);
+
+	number(type, 4);
+	return at;
 }
 
 static uint32_t pointer(uint32_t type)
@@ -181,7 +199,7 @@ static uint32_t put_choice(uint32_t whole)
 
 static void put_unit(void)
 {
-	uint32_t whole, selfish, far, circle, endless, to_huge, to_far, to_selfish, to_fields, to_choice;
+	uint32_t whole, selfish, far, circle, endless, to_huge, to_far, to_selfish, to_fields, to_choice, give;
 
 	number(0, 4); /* its length, set below */
 	number(4, 2);
@@ -208,6 +226,7 @@ static void put_unit(void)
 	to_choice = pointer(put_choice(whole));
 	endless = (uint32_t)info.len;
 	pointer(endless);
+	give = called("give", to_selfish);
 	begin(FUNCTION, "f");
 	number(TEXT, 8);
 	number(TEXT_BYTES, 8);
@@ -224,6 +243,11 @@ static void put_unit(void)
 	variable("placed", far, EXPRESSION(DW_OP_addr, 0, 0, 0, 0, 0, 0, 0, 0x10));
 	variable("to_fields", to_fields, EXPRESSION(DW_OP_reg0 + FIELDS_REG));
 	variable("to_choice", to_choice, EXPRESSION(DW_OP_reg0 + CHOICE_REG));
+	variable("of_thread", selfish, EXPRESSION(DW_OP_const8u, 8, 0, 0, 0, 0, 0, 0, 0, DW_OP_form_tls_address));
+	variable("number", far, EXPRESSION(DW_OP_const8u, 40, 0, 0, 0, 0, 0, 0, 0, DW_OP_stack_value));
+	call(TEXT + 0x30, give);
+	call(TEXT + 0x20, give);
+	call(TEXT + 0x40, whole); /* not a function */
 	begin(LISTED, "listed");
 	number(to_far, 4);
 	number(0, 4);
@@ -249,6 +273,10 @@ static int set_up(void **state)
 	elf_start(&built, ET_DYN, EM_X86_64, false, false);
 	at = elf_add(&built, ".text", SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, TEXT);
 	built.sections[at].nobits_bytes = TEXT_BYTES;
+	at = elf_add(&built, ".tdata", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS, THREADS);
+	elf_put(&built, &built.sections[at].bytes, 0, 8);
+	at = elf_add(&built, ".tbss", SHT_NOBITS, SHF_ALLOC | SHF_WRITE | SHF_TLS, THREADS + 8);
+	built.sections[at].nobits_bytes = THREAD_BYTES - 8;
 	put_unit();
 	elf_put(&built, &length, info.len - 4, 4);
 	memcpy(info.s, length.s, 4);
@@ -339,6 +367,37 @@ static void variables_are_found_where_they_are(void **state)
 	assert_true(dwarf_variables_global(variables, TEXT, ((uint64_t)0x10 << 56) + 8, &found));
 	assert_int_equal(found.offset, 8);
 	assert_false(dwarf_variables_global(variables, TEXT, ((uint64_t)0x10 << 56) - 1, &found));
+
+	/* The copy of a thread ends at its pointer. */
+	assert_true(dwarf_variables_thread(variables, TEXT, -THREAD_BYTES + 8 + 8, &found));
+	assert_string_equal(found.type->name, "struct selfish");
+	assert_int_equal(found.offset, 8);
+	assert_false(dwarf_variables_thread(variables, TEXT, -THREAD_BYTES + 8 + 16, &found));
+	assert_false(dwarf_variables_thread(variables, TEXT, -THREAD_BYTES + 40, &found)); /* a number is no place */
+	assert_false(dwarf_variables_global(variables, TEXT, 8, &found));
+	assert_false(dwarf_variables_thread(variables, TEXT, INT64_MIN, &found));
+	dwarf_variables_free(variables);
+	dwarf_file_close(file);
+}
+
+static void calls_return_what_the_caller_says(void **state)
+{
+	struct dwarf_variables *variables;
+	const struct data_type *type;
+	struct dwarf_file *file;
+
+	(void)state;
+	write_file(&good);
+	file = open_it();
+	variables = dwarf_variables_of(file, TEXT);
+	for (uint64_t returns = TEXT + 0x20; returns <= TEXT + 0x30; returns += 0x10) {
+		type = dwarf_variables_returned(variables, returns);
+		assert_non_null(type);
+		assert_string_equal(type->name, "struct selfish*");
+	}
+	assert_null(dwarf_variables_returned(variables, TEXT + 0x21));
+	assert_null(dwarf_variables_returned(variables, TEXT + 0x40));
+	assert_null(dwarf_variables_returned(variables, UINT64_MAX));
 	dwarf_variables_free(variables);
 	dwarf_file_close(file);
 }
@@ -438,14 +497,15 @@ static size_t ask_all(struct dwarf_file *file, uint64_t vaddr)
 		for (int64_t offset = -64; offset < 64; offset += 8) {
 			if (!dwarf_variables_value(variables, vaddr, reg, &found) &&
 			    !dwarf_variables_memory(variables, vaddr, &frame, reg, offset, &found) &&
-			    !dwarf_variables_global(variables, vaddr, (uint64_t)offset, &found))
+			    !dwarf_variables_global(variables, vaddr, (uint64_t)offset, &found) &&
+			    !dwarf_variables_thread(variables, vaddr, offset, &found))
 				continue;
 			answers++;
 			data_type_target(found.type);
 			data_type_path(found.type, (uint64_t)(found.offset + offset), &text);
 			str_reset(&text);
 		}
-	if (variables && dwarf_returned(file, vaddr))
+	if (variables && (dwarf_returned(file, vaddr) || dwarf_variables_returned(variables, vaddr)))
 		answers++;
 	dwarf_variables_free(variables);
 	str_release(&text);
@@ -487,6 +547,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_are_found_where_they_are),
+		cmocka_unit_test(calls_return_what_the_caller_says),
 		cmocka_unit_test(types_of_any_shape_end),
 		cmocka_unit_test(members_are_bits_and_variants),
 		cmocka_unit_test(damaged_files_end_in_an_answer),

@@ -53,6 +53,8 @@ struct node {
 };
 struct hidden; /* only declared */
 static struct pair global_pair;
+static __thread struct pair thread_pair;
+static __thread struct node thread_nodes[2];
 static struct node global_nodes[100];
 static long global_numbers[100];
 struct pair shared_pair = { 1, 2 };
@@ -141,6 +143,22 @@ PROBE static long global(void)
 	long value;
 
 	READ(probe_global, value, global_pair.second);
+	return value;
+}
+
+PROBE static long of_thread(void)
+{
+	long value;
+
+	READ(probe_thread, value, thread_pair.second);
+	return value;
+}
+
+PROBE static long of_threads(unsigned long i)
+{
+	long value;
+
+	READ(probe_threads, value, thread_nodes[i].inner.first);
 	return value;
 }
 
@@ -329,6 +347,8 @@ PROBE static long nothing(long value)
 	X(probe_stored, STORED)                                                                                        \
 	X(probe_local, "struct pair +8 (second)")                                                                      \
 	X(probe_global, "struct pair +8 (second)")                                                                     \
+	X(probe_thread, "struct pair +8 (second)")                                                                     \
+	X(probe_threads, "struct node +16 (inner.first)")                                                              \
 	X(probe_element, "struct node +8 (key)")                                                                       \
 	X(probe_numbers, "long +0 ()")                                                                                 \
 	X(probe_inlined, "struct node +24 (inner.second)|struct pair +8 (second)")                                     \
