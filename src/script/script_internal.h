@@ -261,8 +261,6 @@ struct script_start {
 	uint16_t misc;
 	uint32_t type; /* RECORD_* */
 };
-/* At least `width` characters, filled from the left. */
-void script_add_number(struct str *out, uint64_t value, unsigned width, char fill);
 /* "comm  tid [cpu] seconds.microseconds: " */
 void script_add_start(struct script *script, const struct script_event *event,
 		      const struct script_start *start);

@@ -39,7 +39,7 @@ static void add_text(struct json_object *object, const char *name, const char *t
 static void add_number(struct json_object *object, const char *name, uint64_t value)
 {
 	member(object, name);
-	script_add_number(object->out, value, 1, ' ');
+	str_add_decimal(object->out, value, 1, ' ');
 }
 
 static void add_hex(struct json_object *object, const char *name, uint64_t value)
@@ -332,7 +332,7 @@ static void add_start(struct script *script, const struct script_start *start, s
 	if (start->has & PERF_SAMPLE_TIME) {
 		add_number(object, "time", start->time_ns / NS_PER_S);
 		str_addc(object->out, '.');
-		script_add_number(object->out, start->time_ns % NS_PER_S, 9, '0');
+		str_add_decimal(object->out, start->time_ns % NS_PER_S, 9, '0');
 	}
 }
 

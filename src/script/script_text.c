@@ -25,26 +25,13 @@ typedef unsigned long long ull;
 /* Only decoders of hardware traces know what kind of branch a sample was. */
 enum { FLAGS_COLUMNS = 24, LATENCY_COMM_COLUMNS = 8 };
 
-void script_add_number(struct str *out, uint64_t value, unsigned width, char fill)
-{
-	char text[32];
-	unsigned at = sizeof(text);
-
-	do
-		text[--at] = (char)('0' + value % 10);
-	while (value /= 10);
-	while (sizeof(text) - at < width && at)
-		text[--at] = fill;
-	str_addn(out, text + at, sizeof(text) - at);
-}
-
 static void add_left(struct str *out, int64_t value, unsigned width)
 {
 	size_t start = out->len;
 
 	if (value < 0)
 		str_addc(out, '-');
-	script_add_number(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, ' ');
+	str_add_decimal(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1, ' ');
 	if (out->len - start < width)
 		str_pad(out, ' ', width - (out->len - start));
 }
@@ -52,7 +39,7 @@ static void add_left(struct str *out, int64_t value, unsigned width)
 static void add_right(struct str *out, int64_t value, unsigned width)
 {
 	if (value >= 0)
-		script_add_number(out, (uint64_t)value, width, ' ');
+		str_add_decimal(out, (uint64_t)value, width, ' ');
 	else
 		str_addf(out, "%*lld", (int)width, (long long)value);
 }
@@ -71,16 +58,16 @@ static void add_time(struct script *script, uint64_t time_ns, struct str *out)
 	script->last_ns = time_ns;
 	start = out->len;
 	if (script->options.ns) {
-		script_add_number(out, shown / NS_PER_S, 5, ' ');
+		str_add_decimal(out, shown / NS_PER_S, 5, ' ');
 		str_addc(out, '.');
-		script_add_number(out, shown % NS_PER_S, 9, '0');
+		str_add_decimal(out, shown % NS_PER_S, 9, '0');
 	} else {
 		char text[40];
 		unsigned len;
 
-		script_add_number(out, shown / NS_PER_S, 1, ' ');
+		str_add_decimal(out, shown / NS_PER_S, 1, ' ');
 		str_addc(out, '.');
-		script_add_number(out, shown % NS_PER_S / 1000, 6, '0');
+		str_add_decimal(out, shown % NS_PER_S / 1000, 6, '0');
 		len = (unsigned)(out->len - start);
 		if (len < 12) {
 			memcpy(text, out->s + start, len);
@@ -108,7 +95,7 @@ static void add_time_of_day(struct script *script, uint64_t time_ns, struct str 
 	}
 	str_add(out, script->tod);
 	str_addc(out, '.');
-	script_add_number(out, script->options.ns ? ns : ns / 1000, script->options.ns ? 9 : 6, '0');
+	str_add_decimal(out, script->options.ns ? ns : ns / 1000, script->options.ns ? 9 : 6, '0');
 	str_addc(out, ' ');
 }
 
@@ -192,10 +179,10 @@ void script_add_start(struct script *script, const struct script_event *event, c
 		str_addc(out, ' ');
 	if (script_prints(event, FIELD_CPU) && (start->has & PERF_SAMPLE_CPU)) {
 		if (script->options.latency) {
-			script_add_number(out, start->cpu, 3, ' ');
+			str_add_decimal(out, start->cpu, 3, ' ');
 		} else {
 			str_addc(out, '[');
-			script_add_number(out, start->cpu, 3, '0');
+			str_add_decimal(out, start->cpu, 3, '0');
 			str_addc(out, ']');
 		}
 		str_addc(out, ' ');
@@ -530,7 +517,7 @@ void script_text_sample(struct script *script, const struct script_event *event,
 
 	script_add_start(script, event, start);
 	if (script_prints(event, FIELD_PERIOD)) {
-		script_add_number(out, taken->period, 10, ' ');
+		str_add_decimal(out, taken->period, 10, ' ');
 		str_addc(out, ' ');
 	}
 	if (script_prints(event, FIELD_EVENT)) {

@@ -62,15 +62,6 @@ bool trace_node_place(const struct trace_raw *raw, const struct trace_node *node
 
 /* ---- operations ---- */
 
-uint64_t trace_extend(uint64_t value, uint8_t bytes, bool is_signed)
-{
-	unsigned unused = 64 - 8u * bytes;
-
-	if (bytes >= 8)
-		return value;
-	return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value << unused >> unused;
-}
-
 static uint64_t divide(uint64_t left, uint64_t right, bool is_signed)
 {
 	if (!right)
@@ -170,7 +161,7 @@ static uint64_t eval_index(const struct trace_raw *raw, const struct trace_node 
 	uint64_t index = trace_eval(raw, node->b);
 	size_t at, len;
 
-	if (!trace_node_place(raw, node->a, &at, &len) || index >= len / node->bytes)
+	if (!trace_node_place(raw, node->a, &at, &len) || index >= len || (index + 1) * node->bytes > len)
 		return 0;
 	return trace_read(raw, at + (size_t)index * node->bytes, node->bytes);
 }

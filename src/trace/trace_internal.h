@@ -105,6 +105,7 @@ struct trace_piece {
 	size_t len;
 	const struct trace_node *arg, *width, *precision;
 	struct trace_spec spec;
+	bool is_number; /* and width and precision are not from the sample: nothing but spec has to be looked at */
 };
 struct trace_print {
 	struct trace_piece *pieces;
@@ -133,7 +134,14 @@ struct trace_raw {
 /* ---- trace_eval.c: numbers ---- */
 
 /* The value's low bytes, extended to 64 bits by its sign or by 0. */
-uint64_t trace_extend(uint64_t value, uint8_t bytes, bool is_signed);
+static inline uint64_t trace_extend(uint64_t value, uint8_t bytes, bool is_signed)
+{
+	unsigned unused = 64 - 8u * bytes;
+
+	if (bytes >= 8)
+		return value;
+	return is_signed ? (uint64_t)((int64_t)(value << unused) >> unused) : value << unused >> unused;
+}
 uint64_t trace_eval(const struct trace_raw *raw, const struct trace_node *node);
 /* 1, 2, 4 or 8 bytes at a place that is in the sample; 0 for others. */
 uint64_t trace_read(const struct trace_raw *raw, size_t at, size_t bytes);

@@ -1121,6 +1121,7 @@ static bool parse_conversion(struct print_parser *p)
 		piece.spec.conversion = 'd';
 	if (piece.spec.conversion == 'p')
 		kind = parse_pointer(p, &piece.spec);
+	piece.is_number = strchr("duxXo", piece.spec.conversion) && !piece.width && !piece.precision;
 	piece.arg = next_argument(p);
 	if (!piece.arg || p->n == PIECES_MAX || (kind && kind->of_bytes && !is_place(piece.arg)))
 		return false;

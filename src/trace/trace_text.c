@@ -47,31 +47,19 @@ static const char *prefix_of(const struct trace_spec *spec, uint64_t value, bool
 /* A % and a letter, as most are: nothing but the digits, and what is before a number below 0. */
 static bool is_plain(const struct trace_spec *spec)
 {
-	return spec->width < 0 && spec->precision < 0 && !spec->plus && !spec->blank && !spec->alternate;
+	return spec->width < 0 && spec->precision < 0 && !spec->plus && !spec->blank && !spec->alternate &&
+	       (spec->conversion == 'x' || spec->conversion == 'd' || spec->conversion == 'u');
 }
 
-static void add_number(struct str *out, const struct trace_spec *spec, uint64_t value)
+/* Adds a number with all that can stand around its digits; its sign is in `negative`. */
+static void add_laid_out(struct str *out, const struct trace_spec *spec, uint64_t value, bool negative)
 {
 	unsigned base = spec->conversion == 'o' ? 8 : spec->conversion == 'x' || spec->conversion == 'X' ? 16 : 10;
-	char digits[DIGITS_MAX], *p;
-	size_t n, zeros, len, width = spec->width > 0 ? (size_t)spec->width : 0;
+	char digits[DIGITS_MAX], *p = make_digits(digits, value, base, spec->conversion == 'X');
+	const char *prefix = prefix_of(spec, value, negative);
+	size_t n = (size_t)(digits + DIGITS_MAX - p), zeros, len, width = spec->width > 0 ? (size_t)spec->width : 0;
 	size_t at_least = spec->precision < 0 ? 1 : (size_t)spec->precision;
-	const char *prefix;
-	bool negative;
 
-	value = trace_extend(value, spec->bytes, spec->conversion == 'd');
-	negative = spec->conversion == 'd' && (int64_t)value < 0;
-	p = make_digits(digits, negative ? -value : value, base, spec->conversion == 'X');
-	if (is_plain(spec)) {
-		if (p == digits + DIGITS_MAX)
-			*--p = '0';
-		if (negative)
-			*--p = '-';
-		str_addn(out, p, (size_t)(digits + DIGITS_MAX - p));
-		return;
-	}
-	n = (size_t)(digits + DIGITS_MAX - p);
-	prefix = prefix_of(spec, value, negative);
 	zeros = n < at_least ? at_least - n : 0;
 	if (spec->conversion == 'o' && spec->alternate && !zeros && (!n || *p != '0'))
 		zeros = 1;
@@ -87,6 +75,25 @@ static void add_number(struct str *out, const struct trace_spec *spec, uint64_t 
 	str_addn(out, p, n);
 	if (spec->left && len < width)
 		str_pad(out, ' ', width - len);
+}
+
+static void add_number(struct str *out, const struct trace_spec *spec, uint64_t value)
+{
+	bool negative;
+
+	value = trace_extend(value, spec->bytes, spec->conversion == 'd');
+	negative = spec->conversion == 'd' && (int64_t)value < 0;
+	value = negative ? -value : value;
+	if (!is_plain(spec)) {
+		add_laid_out(out, spec, value, negative);
+		return;
+	}
+	if (negative)
+		str_addc(out, '-');
+	if (spec->conversion == 'x')
+		str_add_hex(out, value);
+	else
+		str_add_decimal(out, value, 1, ' ');
 }
 
 /* ---- one conversion: blanks around a string ---- */
@@ -679,10 +686,12 @@ void trace_add_text(struct str *out, const struct trace_raw *raw, const struct t
 	for (size_t i = 0; i < print->n && !is_full(&t); i++) {
 		const struct trace_piece *piece = &print->pieces[i];
 
-		if (piece->arg)
-			add_conversion(&t, piece);
-		else
+		if (!piece->arg)
 			str_addn(out, piece->text, piece->len);
+		else if (piece->is_number)
+			add_number(out, &piece->spec, trace_eval(raw, piece->arg));
+		else
+			add_conversion(&t, piece);
 	}
 	text_finish(&t);
 }

@@ -53,11 +53,31 @@ void str_reserve(struct str *s, size_t more)
 	make_room(s, more);
 }
 
+/*
+ * Copies a piece without a call where it is short, as most are: its first bytes and its last, which may be the same
+ * ones. Of nothing there may be no bytes.
+ */
+static inline void put(char *to, const char *from, size_t n)
+{
+	if (n > 16) {
+		memcpy(to, from, n);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else if (n) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	}
+}
+
 void str_addn(struct str *s, const char *bytes, size_t n)
 {
 	make_room(s, n);
-	if (n) /* of nothing there may be no bytes */
-		memcpy(s->s + s->len, bytes, n);
+	put(s->s + s->len, bytes, n);
 	s->len += n;
 	s->s[s->len] = '\0';
 }
@@ -150,15 +170,4 @@ int fail(struct str *err, int code, const char *fmt, ...)
 	str_vaddf(err, fmt, ap);
 	va_end(ap);
 	return code;
-}
-
-void str_add_u64(struct str *s, uint64_t value)
-{
-	char digits[20];
-	size_t n = sizeof(digits);
-
-	do
-		digits[--n] = (char)('0' + value % 10);
-	while (value /= 10);
-	str_addn(s, digits + n, sizeof(digits) - n);
 }

@@ -142,8 +142,13 @@ void str_add_page_json(struct str *s, const char *text);
 void str_add_xml(struct str *s, const char *bytes, size_t n);
 /* 1234567 -> "1,234,567"; the separator does not depend on the locale. */
 void str_add_grouped(struct str *s, uint64_t value);
-/* Digits, without a call of printf. */
+
+/* ---- digits.c: numbers in text that is made once per sample, without a call of printf ---- */
 void str_add_u64(struct str *s, uint64_t value);
+/* At least `width` characters, with `fill` in front of the digits. */
+void str_add_decimal(struct str *s, uint64_t value, unsigned width, char fill);
+/* Hexadecimal digits, without 0x and without zeros in front. */
+void str_add_hex(struct str *s, uint64_t value);
 
 /* ---- columns.c: text in the columns of a terminal ---- */
 /* UTF-8 as str_add_printable leaves it; escape sequences of colours take no column. */
