@@ -19,11 +19,19 @@ struct cursor {
 	bool swap, bad;
 };
 
+/*
+ * Field by field: of an initializer gcc makes a word of zeros, a byte stored into it and a load of the word, for which
+ * the CPU has to wait; and this is once per record.
+ */
 static inline struct cursor cursor_on(const void *bytes, size_t n, bool swap)
 {
-	const uint8_t *p = bytes;
+	struct cursor c;
 
-	return (struct cursor){ .p = p, .end = p + n, .swap = swap };
+	c.p = bytes;
+	c.end = c.p + n;
+	c.swap = swap;
+	c.bad = false;
+	return c;
 }
 
 static inline size_t cursor_left(const struct cursor *c)

@@ -317,7 +317,7 @@ bool event_is_wall_clock(const struct data_event *event)
 
 bool event_is_off_cpu(const struct data_event *event)
 {
-	return event_has_waits(event) && (event->attr.sample_type & PERF_SAMPLE_RAW);
+	return (event->attr.sample_type & PERF_SAMPLE_RAW) && event_has_waits(event);
 }
 
 uint64_t event_sample_has(const struct data_event *event)

@@ -55,9 +55,12 @@ static struct task *apply_switch(struct replay *replay, const struct record_body
 uint32_t replay_parallelism(const struct replay *replay)
 {
 	const struct info *info = replay->recording->info;
-	int64_t most = info_has(info, FEATURE_NRCPUS) && info->cpus_available ? info->cpus_available : UINT32_MAX;
+	int64_t most;
 
-	return replay->on_cpu < 1 ? 1 : (uint32_t)(replay->on_cpu < most ? replay->on_cpu : most);
+	if (replay->on_cpu <= 1) /* as always where no switches were recorded */
+		return 1;
+	most = info_has(info, FEATURE_NRCPUS) && info->cpus_available ? info->cpus_available : UINT32_MAX;
+	return (uint32_t)(replay->on_cpu < most ? replay->on_cpu : most);
 }
 
 static struct task *apply_exit(struct replay *replay, const struct record_body *body)
