@@ -179,6 +179,29 @@ test_data_types()
 	fails_with 125 "no_such: no sampled instruction" "$PSTAT" annotate -i ../data --data-type=no_such --type-stat --insn-stat
 	has "instructions are counted by reason" '^Annotate data type stats$' "$out"
 	has "and by name" '^  Name/opcode  ' "$out"
+	run "$PSTAT" annotate -q -i ../data --data-type -j
+	same "JSON: a line for each event" "cpu-clock:u task-clock:u" "$(python3 -c '
+import json, sys
+print(*(json.loads(line)["event"] for line in sys.stdin))' <<<"$out")"
+	has "the type that is read" ' "type": "char", "offset": 0, "size": 1, "samples": [1-9]' "$out"
+}
+
+# Rows by type are the same in every format, and diff's.
+test_rows_by_type()
+{
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86-64 or arm64" ;;
+	esac
+	run "$PSTAT" report -q -i ../data -j -s type,typeoff
+	rows=$(sed -n 's/^{"samples": \([0-9]*\), .*"type": "\([^"]*\)", "typeoff": "\([^"]*\)"}.*/\2;\3;\1/p' <<<"$out" | sort)
+	has "a text is read" '^char;char \+0 \(no field\);[1-9][0-9]*$' "$rows"
+	run "$PSTAT" report -q -i ../data --stdio -n -t ';' -s type,typeoff
+	same "separated" "$rows" "$(sed -n 's/ *; */;/g; s/^[^;]*;\([0-9]*\);\([^;]*;[^;]*[^ ;]\) *$/\2;\1/p' <<<"$out" | sort)"
+	run "$PSTAT" diff -q -j -s type,typeoff ../data ../data
+	same "diff" "$rows" "$(sed -n '
+		s/, "level": "[^"]*", "sides": \[{"found": true, "samples": \([0-9]*\),.*/;\1/
+		s/^{"type": "\([^"]*\)", "typeoff": "\([^"]*\)";/\1;\2;/p' <<<"$out" | sort)"
 }
 
 # ---- what is not to be had ----
