@@ -160,17 +160,15 @@ static int tell(struct syscall_stream *stream, const struct syscall_call *call, 
 
 static struct syscall_call call_of(struct syscall_thread *thread, enum syscall_state state)
 {
-	struct syscall_call call = {
+	return (struct syscall_call){
 		.state = state,
 		.thread = thread,
 		.row = thread->row,
 		.number = thread->number,
 		.abi_32 = thread->abi_32,
 		.begun_ns = thread->begun_ns,
+		.args = thread->args,
 	};
-
-	memcpy(call.args, thread->args, sizeof(call.args));
-	return call;
 }
 
 /* Ends the call that the thread is in without its exit. */

@@ -7,6 +7,8 @@
  * they are exact. A thread has the few buckets that it has met, in order. Memory grows with threads times distinct
  * calls times distinct durations, not with calls.
  *
+ * Sums of all threads are made of each thread's when it is gone, so that a call is counted once.
+ *
  * A call without a duration (it began before, did not end, or cannot return) counts as a call and for nothing else.
  */
 #include "syscall/syscall.h"
@@ -141,18 +143,18 @@ static struct call_count *counts_at(struct counts *counts, const struct syscall_
 	return &counts->v[*place - 1];
 }
 
-static void add_error(struct call_count *count, int number)
+static void add_errors_of(struct call_count *count, int number, uint64_t n)
 {
 	size_t i = 0;
 
-	count->errors++;
+	count->errors += n;
 	while (i < count->n_by_error && count->by_error[i].number != number)
 		i++;
 	if (i == count->n_by_error) {
 		VEC_GROW(count->by_error, count->n_by_error, count->cap_by_error);
 		count->by_error[count->n_by_error++] = (struct error_count){ .number = number };
 	}
-	count->by_error[i].n++;
+	count->by_error[i].n += n;
 }
 
 static void count(struct counts *counts, const struct syscall_table *table, const struct syscall_call *call)
@@ -169,7 +171,49 @@ static void count(struct counts *counts, const struct syscall_table *table, cons
 		durations_add(&c->buckets, bucket_of(ns), 1);
 	}
 	if (syscall_failed(call))
-		add_error(c, (int)-call->returned);
+		add_errors_of(c, (int)-call->returned, 1);
+}
+
+/*
+ * Adds what a series had to another, as if each number had been added: T. F. Chan, G. H. Golub, R. J. LeVeque,
+ * The American Statistician 37 (1983).
+ */
+static void add_series(struct series *to, const struct series *from)
+{
+	const double n = (double)(to->n + from->n), between = from->mean - to->mean;
+
+	if (!from->n)
+		return;
+	if (!to->n) {
+		*to = *from;
+		return;
+	}
+	to->m2 += from->m2 + between * between * (double)to->n * (double)from->n / n;
+	to->mean += between * (double)from->n / n;
+	to->n += from->n;
+	to->min = from->min < to->min ? from->min : to->min;
+	to->max = from->max > to->max ? from->max : to->max;
+}
+
+static void add_call_count(struct call_count *to, const struct call_count *from)
+{
+	to->calls += from->calls;
+	to->total_ns += from->total_ns;
+	add_series(&to->durations, &from->durations);
+	for (size_t i = 0; i < from->buckets.n; i++)
+		durations_add(&to->buckets, from->buckets.v[i].number, from->buckets.v[i].n);
+	for (size_t i = 0; i < from->n_by_error; i++)
+		add_errors_of(to, from->by_error[i].number, from->by_error[i].n);
+}
+
+static void add_up(struct counts *all, const struct counts *counts, const struct syscall_table *table)
+{
+	all->calls += counts->calls;
+	all->runtime_ns += counts->runtime_ns;
+	for (size_t i = 0; i < ARRAY_SIZE(counts->faults); i++)
+		all->faults[i] += counts->faults[i];
+	for (size_t i = 0; i < counts->n; i++)
+		add_call_count(counts_at(all, table, counts->v[i].row), &counts->v[i]);
 }
 
 static struct counts *counts_of(const struct syscall_summary *summary, struct syscall_thread *thread)
@@ -186,24 +230,20 @@ static struct counts *counts_of(const struct syscall_summary *summary, struct sy
 void syscall_summary_take(struct syscall_summary *summary, const struct syscall_call *call)
 {
 	count(counts_of(summary, call->thread), summary->options.table, call);
-	count(summary->all, summary->options.table, call);
 	summary->states[call->state]++;
 }
 
 void syscall_summary_event(struct syscall_summary *summary, const struct syscall_event *event)
 {
-	struct counts *all = summary->all, *counts;
+	struct counts *counts;
 
 	if (event->point < POINT_FAULT)
 		return;
 	counts = counts_of(summary, event->thread);
-	if (event->point == POINT_RUNTIME) {
+	if (event->point == POINT_RUNTIME)
 		counts->runtime_ns += event->runtime_ns;
-		all->runtime_ns += event->runtime_ns;
-	} else {
+	else
 		counts->faults[event->point]++;
-		all->faults[event->point]++;
-	}
 }
 
 void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread)
@@ -213,6 +253,7 @@ void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread
 
 	if (!thread->user)
 		return;
+	add_up(summary->all, thread->user, summary->options.table);
 	str_add_printable(&text, comm, strlen(comm));
 	VEC_GROW(summary->threads, summary->n_threads, summary->cap_threads);
 	summary->threads[summary->n_threads++] = thread->user;

@@ -148,7 +148,7 @@ struct syscall_call {
 	int64_t number;
 	bool abi_32;
 	uint64_t begun_ns, ended_ns; /* begun: not of CALL_CONTINUED; ended: of _WHOLE and _CONTINUED */
-	uint64_t args[SYSCALL_ARGS]; /* not of CALL_CONTINUED */
+	const uint64_t *args; /* SYSCALL_ARGS of the thread's; not of CALL_CONTINUED */
 	int64_t returned; /* of _WHOLE and _CONTINUED */
 	const struct replay_sample *exit; /* the sample of its exit: of these two; else NULL */
 };

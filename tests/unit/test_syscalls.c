@@ -873,6 +873,8 @@ static void test_summary(void **state)
 	assert_non_null(strstr(m->text.s, "   write                  1      0         -"));
 	assert_non_null(strstr(m->text.s, " two (77), 2 calls, 1.9%\n"));
 	assert_non_null(strstr(m->text.s, " all 2 threads, 103 calls\n"));
+	assert_non_null(strstr(m->text.s, "   read                 101     10     5.050     0.000     0.050     0.100"
+					  "      5.83%     0.050     0.095     0.099\n"));
 	assert_non_null(strstr(m->text.s, "   read: 101 durations\n"
 					  "         0 ns to      32 ns         1 |#\n"
 					  "        32 ns to      64 ns         0 |\n"));
