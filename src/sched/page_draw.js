@@ -240,10 +240,10 @@ class SchedPainter {
 		flush();
 	}
 
-	/* A task that has not ended waits, sleeps or is blocked up to the end. */
+	/* A task that has not ended waits, sleeps or is blocked up to the end, or runs until then. */
 	afterLast(task, y, height, flush) {
 		const { model } = this, run = model.byTask.run(task, model.byTask.n(task) - 1), state = model.state(run);
-		if ((model.how[run] & GOES_ON) || state === "X" || state === "Z" || model.end[run] >= this.to)
+		if (state === "X" || state === "Z" || model.end[run] >= this.to)
 			return;
 		const ready = model.data.tasks.ready[task] ?? (state === "R" ? model.end[run] : model.length);
 		this.away(model.end[run], model.length, ready, state, y, height, flush);

@@ -29,14 +29,15 @@ for (const numbers of [[0], [127, 128, 16383, 16384], [2 ** 31, 2 ** 32, 2 ** 52
 /*
  * us:     0    10   20   30   40   50   60   70   80   90   100
  * CPU 0   a.........|    |b........|a.......................    a is woken by b at 50
- * CPU 1   ????? (last c)...|b|                                  b moves from CPU 1
+ * CPU 1   ????? (last c)...|b|                |c.|              b moves from CPU 1; what c did is lost
  */
 const US = 1000, S = 0, R = 1;
 const runs = [ /* end, length, CPU, task, how, delay, waker */
 	[20, 20, 0, 1, 0 | S << 3, -1, -1],
-	[25, 25, 1, 3, 2 | R << 3, -1, -1],
+	[25, 25, 1, 3, 2 | S << 3, -1, -1],
 	[30, 5, 1, 2, 0 | R << 3, -1, -1],
 	[50, 15, 0, 2, 1 | S << 3, 5, -1],
+	[60, 5, 1, 3, 0 | S << 3, -1, -1],
 	[100, 45, 0, 1, 1 | 4 | R << 3, 5, 2],
 ];
 let last = 0;
@@ -52,12 +53,12 @@ const data = {
 };
 const model = new SchedModel(data);
 
-assert.deepStrictEqual(Array.from(model.begin), [0, 0, 25, 35, 55].map(us => us * US));
+assert.deepStrictEqual(Array.from(model.begin), [0, 0, 25, 35, 55, 55].map(us => us * US));
 assert.strictEqual(model.byCpu.n(0), 3);
 assert.strictEqual(model.byCpu.n(2), 0);
 assert.deepStrictEqual([0, 1].map(i => model.byTask.run(2, i)), [2, 3]);
-assert.deepStrictEqual(Array.from(model.before), [-1, -1, -1, 2, 0]);
-assert.deepStrictEqual(Array.from(model.runTime), [0, 65 * US, 20 * US, 0], "what began unseen has no time");
+assert.deepStrictEqual(Array.from(model.before), [-1, -1, -1, 2, 1, 0]);
+assert.deepStrictEqual(Array.from(model.runTime), [0, 65 * US, 20 * US, 5 * US], "what began unseen has no time");
 assert.deepStrictEqual(model.tasks("run"), [1, 2, 3]);
 assert.deepStrictEqual(model.tasks("name"), [2, 1, 3]);
 assert.deepStrictEqual(model.tasks("wait"), [1, 2, 3]);
@@ -66,12 +67,13 @@ assert.strictEqual(model.runAt(model.byCpu, 0, 30 * US), -1, "idle");
 assert.strictEqual(model.runAt(model.byCpu, 0, 35 * US), 3);
 assert.strictEqual(model.runAt(model.byCpu, 0, 50 * US), -1, "a run ends before its end");
 assert.strictEqual(model.firstAfter(model.byCpu, 0, 100 * US), 3);
-assert.strictEqual(model.wakingRun(4), 3, "woken at the end of that run");
+assert.strictEqual(model.wakingRun(5), 3, "woken at the end of that run");
 assert.strictEqual(model.wakingRun(3), -1);
 assert.deepStrictEqual(model.tell(3), ["<b>[12/10] ran 15.00 us on CPU 0, from 5.000035",
 	"Before: was preempted, waited 5.000 us for a CPU, came from CPU 1", "Then: slept (S)"]);
-assert.deepStrictEqual(model.tell(4), ["a[11] ran 45.00 us on CPU 0, from 5.000055",
+assert.deepStrictEqual(model.tell(5), ["a[11] ran 45.00 us on CPU 0, from 5.000055",
 	"Before: slept for 30.00 us, was woken by <b>[12/10], waited 5.000 us for a CPU", "Still ran at the end of the recording"]);
+assert.deepStrictEqual(model.tell(4), ["c[13] ran 5.000 us on CPU 1, from 5.000055", "Then: slept (S)"]);
 assert.deepStrictEqual(model.tell(1), ["not known what ran on CPU 1 from 5.000000 to 5.000025, at last c[13]"]);
 assert.deepStrictEqual(Array.from(model.search("A[1").hit), [0, 1, 0, 0]);
 assert.deepStrictEqual(Array.from(model.search("/^(a|c)/").hit), [0, 1, 0, 1]);
@@ -80,7 +82,7 @@ assert.throws(() => model.search("/(/"));
 assert.strictEqual(model.search("<b>").runs, 2);
 const hit = model.search("a[").hit;
 assert.strictEqual(model.nextFound(hit, -1, false), 0);
-assert.strictEqual(model.nextFound(hit, 0, false), 4);
+assert.strictEqual(model.nextFound(hit, 0, false), 5);
 assert.strictEqual(model.nextFound(hit, 55 * US, true), 0);
 assert.strictEqual(model.nextFound(hit, 55 * US, false), -1);
 
@@ -95,7 +97,7 @@ assert.deepStrictEqual([empty.tasks("run"), empty.search("x").runs, empty.nextFo
 assert.deepStrictEqual(Array.from(busyColumns(empty, 2)), [0, 0]);
 
 /* Of 3 CPUs one runs, then none, ... */
-assert.deepStrictEqual(Array.from(busyColumns(model, 4), part => Math.round(part * 300)), [80, 80, 80, 100]);
+assert.deepStrictEqual(Array.from(busyColumns(model, 4), part => Math.round(part * 300)), [80, 80, 100, 100]);
 
 /* A pen that keeps what it fills: without a place to the left of the times, and each ns in one column of pixels. */
 class Pen {
@@ -143,6 +145,7 @@ for (const width of [1000, 100, 10, 3]) {
 near(area(painted(100, one => one.cpuRow(0, 0, 10), 40 * US, 60 * US).filled.filter(one => !one.color.startsWith("rgba"))), 10 * 75);
 /* c was woken at 80 and still waits; b sleeps from 50 on: a line of 1 pixel. */
 near(area(painted(1000, one => one.taskRow(3, 0, 20)).filled, "ready"), 200 * 10);
+near(area(painted(1000, one => one.taskRow(3, 0, 20)).filled, "asleep"), 200);
 near(area(painted(1000, one => one.taskRow(2, 0, 20)).filled, "asleep"), 500);
 near(area(painted(1000, one => one.taskRow(1, 0, 20)).filled, "asleep"), 300);
 near(area(painted(1000, one => one.taskRow(1, 0, 20)).filled, "ready"), 50 * 10);
