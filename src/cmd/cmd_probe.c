@@ -22,7 +22,7 @@ struct texts {
 struct probe_words {
 	struct texts add, define, remove;
 	const char *list, *functions, *lines, *variables, *file, *filter;
-	bool wants_list, wants_functions, dry_run, force, quiet, externs, no_inlines;
+	bool wants_list, wants_functions, dry_run, force, quiet, externs, ranges, no_inlines;
 	long max_probes;
 	int verbose;
 };
@@ -83,6 +83,7 @@ const struct option_row probe_options[] = {
 	{ OPTION_FLAG, 0, "no-inlines", NULL, "set no probe in copies that were inlined", FIELD(no_inlines) },
 	{ OPTION_TEXT, 0, "filter", "filter", "list only names that match; !: others", FIELD(filter) },
 	{ OPTION_FLAG, 0, "externs", NULL, "show global variables, too", FIELD(externs) },
+	{ OPTION_FLAG, 0, "range", NULL, "show where in the function variables have a value", FIELD(ranges) },
 	{ OPTION_FLAG, 'q', "quiet", NULL, "print only errors", FIELD(quiet) },
 	{ OPTION_COUNT, 'v', "verbose", NULL, "print the definitions", FIELD(verbose) },
 	{ .kind = OPTION_GROUP, .help = "Accepted, or refused with the reason" },
@@ -90,7 +91,6 @@ const struct option_row probe_options[] = {
 	{ OPTION_ACCEPTED, 0, "demangle-kernel", NULL, .help = "the kernel has no such names" },
 	{ OPTION_REFUSED, 0, "bootconfig", NULL, .help = "the kernel's boot configuration is not written here" },
 	{ OPTION_REFUSED, 0, "cache", NULL, .help = "there is no cache of probes", .instead = "-D prints definitions" },
-	{ OPTION_REFUSED, 0, "range", NULL, .help = "variables are shown at one address", .instead = "-V" },
 	{ OPTION_REFUSED, 'k', "vmlinux", "file", .help = "lines of the kernel's source are not read",
 	  .value = VALUE_FILE },
 	{ OPTION_REFUSED, 'm', "module", "name", .help = "the kernel finds functions of modules by their names" },
@@ -423,14 +423,14 @@ static int list_lines(struct probe_run *run)
 static int list_variables(struct probe_run *run)
 {
 	struct probe_point point;
-	const char *filter = run->words->filter;
+	const struct probe_variables wanted = { run->words->externs, run->words->ranges, run->words->filter };
 	int rc = probe_point_parse(&point, run->words->variables, &run->err);
 
-	if (!rc && filter)
-		rc = name_filter_check(filter, &run->err);
+	if (!rc && wanted.filter)
+		rc = name_filter_check(wanted.filter, &run->err);
 	point.no_inlines = run->words->no_inlines;
 	if (!rc)
-		rc = probe_list_variables(run->file, &point, run->words->externs, filter, &run->out, &run->err);
+		rc = probe_list_variables(run->file, &point, &wanted, &run->out, &run->err);
 	probe_point_release(&point);
 	return rc;
 }

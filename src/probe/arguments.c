@@ -309,9 +309,12 @@ static bool is_variable(int tag)
 	return tag == DW_TAG_formal_parameter || tag == DW_TAG_variable;
 }
 
+/* Takes a variable of a scope: a function or a block; NULL: of a unit. false: it was the last one. */
+typedef bool take_variable_fn(void *context, Dwarf_Die *die, Dwarf_Die *scope);
+
 /* Calls take for the variables of the scope, and of the blocks in it that the address is in, outer ones first. */
-static void local_variables(struct probe_file *file, const struct probe_site *place,
-			    bool (*take)(void *context, Dwarf_Die *die), void *context)
+static void local_variables(struct probe_file *file, const struct probe_site *place, take_variable_fn *take,
+			    void *context)
 {
 	const struct probe_dw *dw = probe_file_dw(file);
 	struct probe_walk walk;
@@ -324,13 +327,12 @@ static void local_variables(struct probe_file *file, const struct probe_site *pl
 
 		enter = tag == DW_TAG_lexical_block && dw->dwarf_haspc(die, place->address) > 0;
 		if (is_variable(tag))
-			more = take(context, die);
+			more = take(context, die, &walk.path[walk.depth - 1]);
 	}
 }
 
 /* The same for those of a unit, also in namespaces. */
-static void global_variables(struct probe_file *file, const Dwarf_Die *unit,
-			     bool (*take)(void *context, Dwarf_Die *die), void *context)
+static void global_variables(struct probe_file *file, const Dwarf_Die *unit, take_variable_fn *take, void *context)
 {
 	const struct probe_dw *dw = probe_file_dw(file);
 	struct probe_walk walk;
@@ -343,7 +345,7 @@ static void global_variables(struct probe_file *file, const Dwarf_Die *unit,
 
 		enter = tag == DW_TAG_namespace;
 		if (tag == DW_TAG_variable)
-			more = take(context, die);
+			more = take(context, die, NULL);
 	}
 }
 
@@ -356,12 +358,13 @@ struct variable_search {
 	Dwarf_Die die;
 };
 
-static bool take_named(void *context, Dwarf_Die *die)
+static bool take_named(void *context, Dwarf_Die *die, Dwarf_Die *scope)
 {
 	struct variable_search *search = context;
 	const char *name = probe_die_text(search->file, die, DW_AT_name);
 	Dwarf_Attribute location;
 
+	(void)scope;
 	if (!name || strlen(name) != search->n_letters || memcmp(name, search->name, search->n_letters) != 0)
 		return true;
 	if (search->placed && !probe_file_dw(search->file)->dwarf_attr_integrate(die, DW_AT_location, &location))
@@ -741,12 +744,13 @@ struct all_variables {
 	struct str *out;
 };
 
-static bool take_any(void *context, Dwarf_Die *die)
+static bool take_any(void *context, Dwarf_Die *die, Dwarf_Die *scope)
 {
 	struct all_variables *all = context;
 	struct probe_argument argument = all->argument;
 	struct str ignored = STR_INIT;
 
+	(void)scope;
 	argument.variable = probe_die_text(argument.file, die, DW_AT_name);
 	if (argument.variable && (!all->parameters || argument.dw->dwarf_tag(die) == DW_TAG_formal_parameter))
 		add_variable(&argument, die, "", "", NULL, all->out, &ignored);
@@ -820,7 +824,7 @@ struct parameters {
 };
 
 /* Counts parameters that lie in the frame, by one location for the whole function. */
-static bool count_parameter(void *context, Dwarf_Die *die)
+static bool count_parameter(void *context, Dwarf_Die *die, Dwarf_Die *scope)
 {
 	struct parameters *parameters = context;
 	const struct probe_dw *dw = probe_file_dw(parameters->file);
@@ -828,6 +832,7 @@ static bool count_parameter(void *context, Dwarf_Die *die)
 	Dwarf_Op *ops;
 	size_t n;
 
+	(void)scope;
 	if (!dw->dwarf_attr_integrate(die, DW_AT_location, &location))
 		return true;
 	parameters->n++;
@@ -885,37 +890,108 @@ static void add_type_name(struct probe_file *file, Dwarf_Die *die, struct str *o
 	}
 }
 
+enum { RANGES_MAX = 256 };
+
+struct range_text {
+	struct str text;
+	uint64_t from; /* what is counted from */
+	uint64_t start, end; /* of the last range, which is not in the text yet; empty: none */
+};
+
+static void add_range(struct range_text *ranges, uint64_t start, uint64_t end)
+{
+	if (ranges->start < ranges->end && start == ranges->end && start < end) {
+		ranges->end = end;
+		return;
+	}
+	if (ranges->start < ranges->end)
+		str_addf(&ranges->text, "%s%lld-%lld", ranges->text.len ? "," : "",
+			 (long long)(ranges->start - ranges->from), (long long)(ranges->end - ranges->from));
+	ranges->start = start;
+	ranges->end = end;
+}
+
+static void add_scope(struct probe_file *file, Dwarf_Die *scope, struct range_text *ranges)
+{
+	Dwarf_Addr base = 0, start, end;
+	ptrdiff_t next = 0;
+
+	for (unsigned i = 0; i < RANGES_MAX; i++) {
+		next = probe_file_dw(file)->dwarf_ranges(scope, next, &base, &start, &end);
+		if (next <= 0)
+			return;
+		add_range(ranges, start, end);
+	}
+}
+
+/* Adds where a variable has a value, by its list of locations; of one without a list that is its whole scope. */
+static void add_ranges(struct probe_file *file, Dwarf_Die *die, Dwarf_Die *scope, struct range_text *ranges)
+{
+	const struct probe_dw *dw = probe_file_dw(file);
+	Dwarf_Addr base = 0, start, end;
+	Dwarf_Attribute attribute;
+	ptrdiff_t next = 0;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (dw->dwarf_attr_integrate(die, DW_AT_const_value, &attribute)) {
+		add_scope(file, scope, ranges);
+	} else if (dw->dwarf_attr_integrate(die, DW_AT_location, &attribute)) {
+		for (unsigned i = 0; i < RANGES_MAX; i++) {
+			next = dw->dwarf_getlocations(&attribute, next, &base, &start, &end, &ops, &n);
+			if (next <= 0)
+				break;
+			if (n && !start && end == UINT64_MAX)
+				add_scope(file, scope, ranges);
+			else if (n)
+				add_range(ranges, start, end);
+		}
+	}
+	add_range(ranges, 0, 0); /* the last one is written */
+}
+
 struct listed_variables {
 	struct probe_argument argument;
+	uint64_t from;
 	probe_variable_fn *take;
 	void *context;
 };
 
-static bool list_variable(void *context, Dwarf_Die *die)
+static bool list_variable(void *context, Dwarf_Die *die, Dwarf_Die *scope)
 {
 	struct listed_variables *listed = context;
 	struct probe_argument argument = listed->argument;
 	const char *name = probe_die_text(argument.file, die, DW_AT_name);
 	struct str ignored = STR_INIT, type = STR_INIT, printable = STR_INIT;
+	struct range_text ranges = { .text = STR_INIT, .from = listed->from };
+	struct probe_variable variable = { .global = !scope };
 
 	str_init(&argument.value.base);
-	if (name && !locate(&argument, die, &ignored)) {
+	if (name) {
 		add_type_name(argument.file, die, &type, 0);
 		str_add_printable(&printable, name, strlen(name));
-		listed->take(listed->context, printable.s, type.s);
+		if (scope)
+			add_ranges(argument.file, die, scope, &ranges);
+		variable.name = printable.s;
+		variable.type = type.s;
+		variable.here = !locate(&argument, die, &ignored);
+		variable.ranges = ranges.text.s;
+		listed->take(listed->context, &variable);
 	}
 	str_release(&argument.value.base);
+	str_release(&ranges.text);
 	str_release(&printable);
 	str_release(&ignored);
 	str_release(&type);
 	return true;
 }
 
-void probe_variables_each(struct probe_file *file, const struct probe_site *place, bool externs,
+void probe_variables_each(struct probe_file *file, const struct probe_site *place, bool externs, uint64_t from,
 			  probe_variable_fn *take, void *context)
 {
 	struct listed_variables listed = {
 		.argument = { .file = file, .dw = probe_file_dw(file), .place = place },
+		.from = from,
 		.take = take,
 		.context = context,
 	};

@@ -140,8 +140,13 @@ void probe_file_describe(struct probe_file *file, uint64_t offset, bool returns,
 
 /* Adds what -L prints: the function's lines, those that have code with their numbers. */
 int probe_list_lines(struct probe_file *file, const struct probe_lines *lines, struct str *out, struct str *err);
-/* Adds what -V prints: for each address of the point the variables that can be read there. filter NULL: all. */
-int probe_list_variables(struct probe_file *file, const struct probe_point *point, bool externs, const char *filter,
+/* Adds what -V prints: for each address of the point the variables that can be read there. */
+struct probe_variables {
+	bool externs; /* global ones, too */
+	bool ranges; /* and where each has a value; then also those that have none there */
+	const char *filter; /* NULL: all */
+};
+int probe_list_variables(struct probe_file *file, const struct probe_point *point, const struct probe_variables *wanted,
 			 struct str *out, struct str *err);
 
 /* ---- name_filter.c: filters for names ---- */

@@ -31,7 +31,7 @@
 	FN(dwarf_onesrcline) FN(dwarf_lineaddr) FN(dwarf_lineno) FN(dwarf_linesrc)                              \
 	FN(dwarf_linebeginstatement) FN(dwarf_lineendsequence) FN(dwarf_lineprologueend)                        \
 	FN(dwarf_getlocation_addr) FN(dwarf_getlocation) FN(dwarf_getcfi) FN(dwarf_getlocation_attr)            \
-	FN(dwarf_getcfi_elf) FN(dwarf_cfi_end) FN(dwarf_cfi_addrframe) FN(dwarf_frame_cfa)
+	FN(dwarf_getlocations) FN(dwarf_getcfi_elf) FN(dwarf_cfi_end) FN(dwarf_cfi_addrframe) FN(dwarf_frame_cfa)
 
 struct probe_dw {
 #define PROBE_DW_MEMBER(name) __typeof__(name) *name;
@@ -136,9 +136,15 @@ int probe_argument_add(struct probe_file *file, struct probe_site *place, const 
 		       const char *words, struct str *out, struct str *err);
 /* Whether the arguments are of variables that are in memory from the end of the prologue on. */
 bool probe_needs_prologue(struct probe_file *file, const struct probe_site *place, const struct probe_point *point);
-/* Calls take for each variable that can be read at a place, inner ones before those that they hide. */
-typedef void probe_variable_fn(void *context, const char *name, const char *type);
-void probe_variables_each(struct probe_file *file, const struct probe_site *place, bool externs,
+struct probe_variable {
+	const char *name, *type;
+	bool here; /* it can be read at the place */
+	bool global;
+	const char *ranges; /* "0-7,28-35": where a local one has a value, in bytes from an address */
+};
+/* Calls take for each variable in scope at a place, outer ones first; from: what ranges are counted from. */
+typedef void probe_variable_fn(void *context, const struct probe_variable *variable);
+void probe_variables_each(struct probe_file *file, const struct probe_site *place, bool externs, uint64_t from,
 			  probe_variable_fn *take, void *context);
 
 /* ---- usdt.c ---- */

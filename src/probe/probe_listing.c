@@ -213,22 +213,30 @@ int probe_list_lines(struct probe_file *file, const struct probe_lines *lines, s
 /* ---- -V ---- */
 
 struct shown_variables {
-	struct probe_names names;
-	const char *filter;
+	const struct probe_variables *wanted;
+	struct probe_names names; /* lines */
+	const char *function; /* that ranges are counted from */
 };
 
-static void take_variable(void *context, const char *name, const char *type)
+static void take_variable(void *context, const struct probe_variable *variable)
 {
 	struct shown_variables *shown = context;
 	struct probe_names *names = &shown->names;
+	struct str line = STR_INIT;
 
-	if (shown->filter && !name_filter_takes(shown->filter, name))
+	if ((!variable->here && !(shown->wanted->ranges && *variable->ranges)) ||
+	    (shown->wanted->filter && !name_filter_takes(shown->wanted->filter, variable->name)))
 		return;
+	if (shown->wanted->ranges)
+		str_add(&line, variable->global ? "[EXT]\t" : variable->here ? "[VAL]\t" : "[INV]\t");
+	str_addf(&line, "%s\t%s", variable->type, variable->name);
+	if (shown->wanted->ranges && *variable->ranges)
+		str_addf(&line, "\t@<%s+[%s]>", shown->function, variable->ranges);
 	VEC_GROW(names->v, names->n, names->cap);
-	names->v[names->n++] = xasprintf("%s\t%s", type, name);
+	names->v[names->n++] = str_detach(&line);
 }
 
-int probe_list_variables(struct probe_file *file, const struct probe_point *point, bool externs, const char *filter,
+int probe_list_variables(struct probe_file *file, const struct probe_point *point, const struct probe_variables *wanted,
 			 struct str *out, struct str *err)
 {
 	struct note_list ignored = { 0 };
@@ -246,20 +254,23 @@ int probe_list_variables(struct probe_file *file, const struct probe_point *poin
 		str_addc(out, '\n');
 	}
 	for (size_t i = 0; i < places.n && !rc; i++) {
-		struct shown_variables shown = { .filter = filter };
+		struct shown_variables shown = { .wanted = wanted };
 		struct probe_names *names = &shown.names;
-		uint64_t start, end;
+		struct str function = STR_INIT;
+		uint64_t start = 0, end;
 		const char *symbol = probe_file_symbol(file, places.v[i].address, &start, &end);
 
 		str_add(out, "\t@<");
 		if (symbol) {
-			str_add_printable(out, symbol, strlen(symbol));
-			str_addf(out, "+%llu>\n", (unsigned long long)(places.v[i].address - start));
+			str_add_printable(&function, symbol, strlen(symbol));
+			str_addf(out, "%s+%llu>\n", function.s, (unsigned long long)(places.v[i].address - start));
 		} else {
+			str_addc(&function, '0');
 			str_addf(out, "%#llx>\n", (unsigned long long)places.v[i].address);
 		}
+		shown.function = function.s;
 		if (places.v[i].has_dwarf)
-			probe_variables_each(file, &places.v[i], externs, take_variable, &shown);
+			probe_variables_each(file, &places.v[i], wanted->externs, start, take_variable, &shown);
 		if (names->n)
 			qsort(names->v, names->n, sizeof(*names->v), compare_texts);
 		for (size_t n = 0; n < names->n; n++)
@@ -267,6 +278,7 @@ int probe_list_variables(struct probe_file *file, const struct probe_point *poin
 		if (!names->n)
 			str_add(out, "\t\t(No matched variables)\n");
 		probe_names_release(names);
+		str_release(&function);
 	}
 	note_list_release(&ignored);
 	probe_sites_release(&places);

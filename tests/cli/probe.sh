@@ -300,6 +300,12 @@ test_patterns()
 	same "filters" "call outer" "$("$PSTAT" probe -x ./plain -F '(c*l|o*r|half)&!ha*' | xargs)"
 	same "of variables" "length" "$("$PSTAT" probe -x ./plain -V outer --filter 'le*' | sed -n 's/^		.*	//p')"
 	fails_with 125 "'a\|' is no filter: " "$PSTAT" probe -x ./plain -F 'a|'
+	# Where variables have a value: those that have one at the place are the same.
+	"$PSTAT" probe -x ./fast -V outer >here
+	"$PSTAT" probe -x ./fast -V outer --range >ranges
+	same "ranges" "$(sed -n 's/^		//p' here)" "$(sed -nE 's/^		\[VAL\]	(.*)	@<outer\+\[0-.*/\1/p' ranges | sort)"
+	has "of all code where it is in memory" '^		\[VAL\]	int	length	@<outer\+\[0-[0-9]+\]>$' \
+		"$("$PSTAT" probe -x ./plain -V outer --range)"
 	# Each function's description is in a file of its own.
 	if "${CC:-cc}" -O0 -g -gsplit-dwarf -pthread -o split called.c 2>/dev/null && [ "$(echo *.dwo)" != '*.dwo' ]; then
 		fails_with 125 "split: its debug information is in .dwo files, which are not read for probes: lines " \

@@ -24,7 +24,7 @@ static void ask_point(struct probe_file *file, const char *words)
 
 		if (!rc != !err.len || (rc && definitions.n) || (!rc && !definitions.n))
 			abort();
-		probe_list_variables(file, &point, true, NULL, &out, &err);
+		probe_list_variables(file, &point, &(struct probe_variables){ true, true, NULL }, &out, &err);
 	}
 	probe_definitions_release(&definitions);
 	note_list_release(&notes);
