@@ -103,6 +103,8 @@ const struct option_row report_options[] = {
 	{ OPTION_FLAG, 'H', "hierarchy", NULL, "nest rows, one level per sort key", WORD(hierarchy) },
 	{ OPTION_SWITCH, 'b', "branch-stack", NULL, "print one row per taken branch",
 	  WORD(branch_stack), .both = true },
+	{ OPTION_FLAG, 0, "branch-history", NULL, "show the branches before each sample in its chain",
+	  REPORT(session.branch_history) },
 	{ OPTION_FLAG, 0, "mem-mode", NULL, "print one row per kind of memory access", REPORT(mem_mode) },
 	{ OPTION_FLAG, 'T', "threads", NULL, "print the counts of each thread",
 	  REPORT(threads_counted) },
@@ -182,8 +184,6 @@ const struct option_row report_options[] = {
 	{ OPTION_ACCEPTED, 0, "samples", "n",
 	  .help = "pstat script shows single samples" },
 	{ OPTION_ACCEPTED, 0, "source", NULL, .help = "a key switches it in the view of the code" },
-	{ OPTION_REFUSED, 0, "branch-history", NULL,
-	  .help = "branches are not added to callchains", .instead = "-b prints one row per branch" },
 	{ OPTION_REFUSED, 0, "pretty", "normal|raw",
 	  .help = "the counts of threads have one format", .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "show-ref-call-graph", NULL,
@@ -276,6 +276,15 @@ static int choose_format(struct report_words *words)
 	return 0;
 }
 
+/* Branches go from address to address, within one function, too. */
+static void show_history(struct query *report)
+{
+	if (report->chain.key == CHAIN_BY_FUNCTION)
+		report->chain.key = CHAIN_BY_ADDRESS;
+	if (!report->sort && !report->fields)
+		report->sort = "srcline,symbol,dso";
+}
+
 int report_words_finish(struct report_words *words)
 {
 	struct query *report = &words->report;
@@ -283,7 +292,10 @@ int report_words_finish(struct report_words *words)
 
 	if (status)
 		return status;
+	words->sample.session.branch_history = report->session.branch_history;
 	report->session = words->sample.session;
+	if (report->session.branch_history)
+		show_history(report);
 	report->filters = words->sample.filters;
 	report->verbose = (unsigned)words->sample.verbose;
 	report->quiet = words->sample.quiet;

@@ -140,8 +140,18 @@ struct read_values {
 
 struct sample_branch {
 	uint64_t from, to;
-	uint64_t flags; /* BRANCH_* accessors; bit 0 is `mispred` whatever the file's byte order */
+	uint64_t flags; /* bit 0 is `mispred` whatever the file's byte order */
 };
+/* Bits of a branch's flags: perf_event_open(2), struct perf_branch_entry. */
+enum { BRANCH_MISPREDICTED = 1, BRANCH_PREDICTED = 2, BRANCH_IN_TX = 4, BRANCH_ABORT = 8 };
+#define BRANCH_BITS ((UINT64_C(1) << 33) - 1) /* all that have a meaning */
+static inline uint64_t branch_cycles(uint64_t flags) /* since the branch before it; 0: not known */
+{
+	return flags >> 4 & 0xffff;
+}
+enum { BRANCH_COND = 1, BRANCH_KINDS = 32 };
+unsigned branch_kind(uint64_t flags); /* below BRANCH_KINDS; 0: not known */
+const char *branch_kind_name(unsigned kind); /* "COND", "CALL", ...; "": not known */
 
 struct sample_regs {
 	uint64_t abi; /* 0: none, 1: 32 bit, 2: 64 bit */

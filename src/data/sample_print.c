@@ -26,6 +26,27 @@ void read_values_print(const struct read_values *values, struct str *out)
 	}
 }
 
+/* Kinds of branches: PERF_BR_* of the kernel, and from KIND_FURTHER on PERF_BR_NEW_*, which further bits say. */
+enum { KIND_EXTENDED = 15, KIND_FURTHER = 16 };
+
+unsigned branch_kind(uint64_t flags)
+{
+	const unsigned kind = flags >> 20 & 15;
+
+	return kind == KIND_EXTENDED ? KIND_FURTHER + (flags >> 26 & 15) : kind;
+}
+
+const char *branch_kind_name(unsigned kind)
+{
+	static const char *const names[BRANCH_KINDS] = {
+		"",	      "COND",	    "UNCOND",	  "IND",    "CALL",   "IND_CALL", "RET",    "SYSCALL",
+		"SYSRET",     "COND_CALL",  "COND_RET",	  "ERET",   "IRQ",    "SERROR",	  "NO_TX",  NULL,
+		"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3",	  "ARCH_4", "ARCH_5",
+	};
+
+	return names[kind] ? names[kind] : "";
+}
+
 static void read_print(const struct sample *s, struct str *out)
 {
 	str_add(out, "\n... sample_read:");

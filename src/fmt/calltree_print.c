@@ -68,11 +68,72 @@ void calltree_add_name(const struct table *table, const struct view_frame *frame
 		str_add(out, " (inlined)");
 }
 
+static void add_word(struct str *out, const char *word)
+{
+	str_add(out, out->len ? " " : "");
+	str_add(out, word);
+}
+
+/* Kinds of branches, and whether they went to another page. */
+static void add_kinds(const struct branch_sums *branches, struct str *out)
+{
+	if (branches->cond_forward)
+		add_word(out, "COND_FWD");
+	if (branches->cond_backward)
+		add_word(out, "COND_BWD");
+	for (unsigned kind = 0; kind < BRANCH_KINDS; kind++)
+		if (branches->kinds >> kind & 1 && kind != BRANCH_COND)
+			add_word(out, branch_kind_name(kind));
+	if (branches->crossed & BRANCH_CROSSES_4K)
+		add_word(out, "CROSS_4K");
+	if (branches->crossed & BRANCH_CROSSES_2M)
+		add_word(out, "CROSS_2M");
+}
+
+static void add_share(struct str *out, const char *word, uint64_t n, uint64_t all)
+{
+	add_word(out, word);
+	str_addf(out, ":%.1f%%", 100.0 * (double)n / (double)all);
+}
+
+static void add_branch_words(const struct branch_sums *branches, struct str *out)
+{
+	if (branches->end == BRANCH_END_FROM) {
+		if (branches->cycles / branches->n)
+			str_addf(out, "cycles:%llu", (unsigned long long)(branches->cycles / branches->n));
+		return;
+	}
+	add_kinds(branches, out);
+	if (branches->n_predicted < branches->n)
+		add_share(out, "predicted", branches->n_predicted, branches->n);
+	if (branches->n_aborted)
+		add_share(out, "abort", branches->n_aborted, branches->n);
+}
+
+void calltree_add_branches(const struct table *table, const struct call_node *node, struct str *out)
+{
+	const struct locations *locations = table->session->locations;
+	const uint32_t location = node->frame.location;
+	const bool branch = location < locations->n && locations->v[location].branch;
+	struct str words = STR_INIT;
+
+	if (!table->question->query.session.branch_history)
+		return;
+	if (node->branches.n)
+		add_branch_words(&node->branches, &words);
+	else if (!branch)
+		str_add(&words, "calltrace");
+	if (words.len)
+		str_addf(out, " (%s)", words.s);
+	str_release(&words);
+}
+
 static void add_line_of(struct drawing *d, const struct call_node *node)
 {
 	size_t start = d->out->len;
 
 	calltree_add_name(d->table, &node->frame, d->out);
+	calltree_add_branches(d->table, node, d->out);
 	fmt_fit_text(d->table, d->output, start, true);
 	str_addc(d->out, '\n');
 }

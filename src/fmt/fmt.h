@@ -136,5 +136,7 @@ void fmt_add_cell(struct table *table, const struct hist *hist, const struct ent
 		  const struct column *column, bool last, struct output *output);
 /* The name of a frame as perf writes it: "f", "f (inlined)", "f file.c:7", "0x7f12". Printable. */
 void calltree_add_name(const struct table *table, const struct view_frame *frame, struct str *out);
+/* Adds what the branches did that end at the node, as perf writes it: " (CALL predicted:50.0%)"; or nothing. */
+void calltree_add_branches(const struct table *table, const struct call_node *node, struct str *out);
 
 #endif

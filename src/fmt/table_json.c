@@ -146,6 +146,18 @@ static void add_frame(struct table *table, const struct view_frame *frame, struc
 	}
 }
 
+/* Members about the branches that the node is an end of. */
+static void add_branches(const struct branch_sums *branches, struct str *out)
+{
+	const bool from = branches->end == BRANCH_END_FROM;
+
+	add_text(out, "branch_end", from ? "from" : "to");
+	add_u64(out, "branches", branches->n);
+	add_u64(out, "branches_predicted", branches->n_predicted);
+	add_u64(out, "branches_aborted", branches->n_aborted);
+	add_u64(out, "branch_cycles", branches->cycles);
+}
+
 /* A node without its children and its closing brace. Only here text leaves within an entry: see add_name. */
 static void open_node(struct table *table, const struct call_node *node, struct output *output)
 {
@@ -158,6 +170,8 @@ static void open_node(struct table *table, const struct call_node *node, struct 
 	add_u64(out, "period", node->total_period);
 	add_u64(out, "self_samples", node->self_count);
 	add_u64(out, "self_period", node->self_period);
+	if (node->branches.n)
+		add_branches(&node->branches, out);
 }
 
 /* Below the root all siblings and, where there are none left, those of the parent: depth is input. */

@@ -206,6 +206,7 @@ struct branch { /* frames that are the same, below the node at hand */
 	uint32_t n_runs;
 	size_t at; /* where its next run goes in builder.waiting */
 	uint64_t period, count;
+	struct branch_sums taken; /* the branches that their frames are ends of */
 	struct call_node *node; /* NULL: below the limit */
 };
 struct waiting { /* a node whose children are not yet made; its runs are the last of builder.waiting */
@@ -396,6 +397,30 @@ static uint32_t find_branch(struct tree_builder *g, uint32_t frame)
 	return slot->branch;
 }
 
+/* Adds count times the branch that the frame is an end of. */
+static void add_taken(const struct tree_builder *g, uint32_t frame, uint64_t count, struct branch_sums *sums)
+{
+	const struct view_frame *view = &g->frames[frame].view;
+	const uint64_t branch =
+		view->location < g->tree->locations->n ? g->tree->locations->v[view->location].branch : 0;
+	const unsigned kind = branch_kind(branch & BRANCH_BITS);
+
+	/* The function that others were inlined into is the one that has the branch. */
+	if (!branch || view->inlined)
+		return;
+	sums->end = branch & (BRANCH_END_FROM | BRANCH_END_TO);
+	sums->n += count;
+	sums->n_predicted += branch & BRANCH_PREDICTED ? count : 0;
+	sums->n_aborted += branch & BRANCH_ABORT ? count : 0;
+	sums->cycles += count * branch_cycles(branch & BRANCH_BITS);
+	if (!kind)
+		return;
+	sums->kinds |= 1U << kind;
+	sums->crossed |= branch & (BRANCH_CROSSES_4K | BRANCH_CROSSES_2M);
+	sums->cond_forward |= kind == BRANCH_COND && branch & BRANCH_FORWARD;
+	sums->cond_backward |= kind == BRANCH_COND && !(branch & BRANCH_FORWARD);
+}
+
 static void find_branches(struct tree_builder *g)
 {
 	sort_runs(g);
@@ -410,6 +435,7 @@ static void find_branches(struct tree_builder *g)
 		branch->n_runs++;
 		branch->period += run_period(g, run);
 		branch->count += run_count(g, run);
+		add_taken(g, g->preorder->frame[run->node], run_count(g, run), &branch->taken);
 	}
 }
 
@@ -423,6 +449,7 @@ static void add_node(struct tree_builder *g, struct call_node *parent, uint32_t 
 	node->frame = g->frames[branch->frame].view;
 	node->total_period = branch->period;
 	node->total_count = branch->count;
+	node->branches = branch->taken;
 	node->number = number;
 	branch->node = node;
 	branch->at = g->n_waiting;

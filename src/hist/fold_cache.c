@@ -41,7 +41,7 @@ static void set_release(struct group_set *set)
 static void start(struct fold_cache *cache, unsigned n_frame_keys)
 {
 	*cache = (struct fold_cache){ .names = texts_new(), .asked = cache->asked };
-	row_set_init(&cache->frames.ids, 3);
+	row_set_init(&cache->frames.ids, 4);
 	row_set_init(&cache->frames.values, n_frame_keys);
 	row_set_init(&cache->function_ids.ids, 4);
 	row_set_init(&cache->key_hashes.values, 2);

@@ -84,8 +84,10 @@ static uint32_t frame_intern(struct table *table, const struct view_frame *view,
 {
 	struct frames *frames = &table->private->cache->frames;
 	uint32_t values = frame_values(table, view);
+	const struct locations *locations = table->session->locations;
 	const uint64_t id[] = { values, chain_identity(table, view, position),
-				filter_may_ask(table) ? table_function_id(table, view) : 0 };
+				filter_may_ask(table) ? table_function_id(table, view) : 0,
+				view->location < locations->n ? locations->v[view->location].branch : 0 };
 	uint32_t i = row_set_intern(&frames->ids, id);
 
 	if (i < frames->n)

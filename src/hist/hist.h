@@ -425,8 +425,17 @@ void code_block_add_range(struct table *table, const struct code_block *block, s
  * A node stands for one frame of chains in the order they are shown (callers first for CHAIN_CALLER, callees
  * first for CHAIN_CALLEE); frames that are the same by the chain's key share a node.
  */
+/* Sums over the branches that a frame is an end of (session_options.branch_history); n 0: it is of none. */
+struct branch_sums {
+	uint64_t n, n_predicted, n_aborted, cycles;
+	uint64_t end; /* BRANCH_END_FROM or BRANCH_END_TO */
+	uint64_t crossed; /* BRANCH_CROSSES_* bits of those whose kind is known */
+	uint32_t kinds; /* bits, by branch_kind() */
+	bool cond_forward, cond_backward; /* conditional ones of either direction are among them */
+};
 struct call_node {
 	struct view_frame frame;
+	struct branch_sums branches;
 	struct call_node *parent, *children, *next; /* next: sibling; sorted as they are shown */
 	uint64_t self_period, self_count; /* chains that end here */
 	uint64_t total_period, total_count; /* with all below, also what was left out */

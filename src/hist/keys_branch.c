@@ -5,9 +5,6 @@
  */
 #include "hist/keys_internal.h"
 
-/* Bits of a branch entry's flags; perf_event_open(2), struct perf_branch_entry. */
-enum { BRANCH_MISPREDICTED = 1, BRANCH_PREDICTED = 2, BRANCH_IN_TX = 4, BRANCH_ABORT = 8 };
-
 static uint64_t branch_line(const struct key_source *source, enum sample_fact fact)
 {
 	return table_location_line(source->table, source_location(source, fact));

@@ -90,9 +90,13 @@ static int check_branches(struct question *question, struct str *err)
 				  "the recording has no branches; record them with -b");
 	if (query->branch_stack && query->mem_mode)
 		return fail(err, -EINVAL, "--branch-stack and --mem-mode: one or the other");
+	if (query->session.branch_history && (!has || query->branch_stack))
+		return fail(err, -EINVAL, "--branch-history: %s",
+			    has ? "branches are frames of chains, and --branch-stack prints a row for each" :
+				  "the recording has no branches; record them with -b, and callers with -g");
 	question->branch_view =
 		query->branch_stack ||
-		(has && !query->branch_stack_off && !query->mem_mode &&
+		(has && !query->branch_stack_off && !query->mem_mode && !query->session.branch_history &&
 		 !(query->needs & (NEED_TIMES | NEED_TASKS | NEED_PROCESSES)));
 	return 0;
 }
@@ -105,19 +109,20 @@ static void note_chains(struct question *question, bool has)
 	if (query->chains_asked && query->chain.kind != CHAIN_NONE && !has)
 		note_add(&question->notes, false, "record them with -g",
 			 "--call-graph: the recording has no callchains");
-	if (query->chain.branch)
+	if (query->chain.branch && !query->session.branch_history)
 		note_add(&question->notes, false,
-			 "--branch-stack prints a row for each branch",
-			 "--call-graph branch: not available; chains are shown without their branches");
+			 "--branch-history adds them, --branch-stack prints a row for each branch",
+			 "--call-graph branch: chains are shown without their branches");
 }
 
 static void choose_chains(struct question *question)
 {
 	const struct query *query = &question->query;
 	const uint64_t types = events_sample_types(question->recording->events);
-	bool has = types & PERF_SAMPLE_CALLCHAIN && !query->no_chains && !question->branch_view;
+	const bool recorded = types & PERF_SAMPLE_CALLCHAIN || query->session.branch_history;
+	const bool has = recorded && !query->no_chains && !question->branch_view;
 
-	note_chains(question, types & PERF_SAMPLE_CALLCHAIN);
+	note_chains(question, recorded);
 	question->chains = has && query->chain.kind != CHAIN_NONE;
 	question->children = has && query->children != 0 && !query->mem_mode &&
 			   query->view != VIEW_HIERARCHY;

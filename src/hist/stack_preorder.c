@@ -24,15 +24,17 @@ enum identity_kind { BY_SYMBOL, BY_LOCATION, BY_LINE };
 
 /*
  * An address of a file. Where locations are known one of them is not enough: an address that was sampled and
- * returned to is two locations. Functions that were inlined at one address are frames of their own.
+ * returned to is two locations. Functions that were inlined at one address are frames of their own, and so are an
+ * address that a branch came from, and the same that one went to.
  */
 static uint64_t address_identity(const struct locations *locations, const struct view_frame *frame)
 {
-	uint64_t words[] = { frame->location, 0, 0 };
+	uint64_t words[] = { frame->location, 0, 0, 0 };
 
 	if (frame->location < locations->n) {
 		words[0] = locations->v[frame->location].addr;
 		words[1] = (uintptr_t)locations->v[frame->location].dso;
+		words[3] = locations->v[frame->location].branch & (BRANCH_END_FROM | BRANCH_END_TO);
 	}
 	if (frame->inlined)
 		words[2] = (uintptr_t)frame->symbol;

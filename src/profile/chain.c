@@ -5,6 +5,14 @@
  * callchain, the other two replace its user part. Addresses with a PERF_CONTEXT_* mark before them (and the first of
  * all) are where code was running or interrupted; all others are return addresses.
  *
+ * With session_options.branch_history the branches that were recorded for themselves stand before the chain, newest
+ * first, two frames each: where it went to, where it came from. A call among them and the caller's frame in the chain
+ * are the same: the chain goes on behind the outermost frame whose call is among the branches.
+ *
+ *	branches        chain                       frames
+ *	C+4 -> D        D+8 (sampled), C+6, B+9, A  D, C+4, C, B+4, A
+ *	B+4 -> C
+ *
  * A chain that is cut (session_options.part) gets the frames on one side alone, so whatever is made of chains has no
  * others.
  *
@@ -30,6 +38,16 @@ static bool keeps_mode(const struct session *session, uint8_t mode)
 {
 	return session->options.part == STACK_WHOLE || !mode ||
 	       is_user_mode(mode) == (session->options.part == STACK_USER);
+}
+
+/* The mode of an address that the sample does not say it of, e.g. a branch's: by its value. */
+static uint8_t address_mode(const struct replay_sample *sample, uint64_t ip)
+{
+	const bool guest = sample->mode == MISC_GUEST_KERNEL || sample->mode == MISC_GUEST_USER;
+
+	if (ip >> 63)
+		return guest ? MISC_GUEST_KERNEL : MISC_KERNEL;
+	return guest ? MISC_GUEST_USER : MISC_USER;
 }
 
 static bool keeps_user(const struct session *session)
@@ -150,17 +168,17 @@ static void tail_add(struct chain_tail *tail, uint64_t ip, bool is_return)
 }
 
 /*
- * The recorded chain up to its address number n. What the kernel found by frame pointers may be anything, where code
- * uses that register for something else: what is no code has called nobody, and the chain ends before it. Where not
- * even the first address is in code, which runs, the maps are not what they are taken for. Where maps may be missing,
- * the chain goes on, and it is not known how it ends.
+ * The recorded chain up to its address number n, of which the first is a return address or not. What the kernel found
+ * by frame pointers may be anything, where code uses that register for something else: what is no code has called
+ * nobody, and the chain ends before it. Where not even the first address is in code, which runs, the maps are not what
+ * they are taken for. Where maps may be missing, the chain goes on, and it is not known how it ends.
  */
-static void add_recorded(struct session *session, const struct replay_sample *sample, size_t n)
+static void add_callers(struct session *session, const struct replay_sample *sample, size_t n, bool is_return)
 {
 	bool whole = replay_knows_code(&session->replay, sample->thread);
 	bool checks = keeps_user(session) && !is_unwound(sample) && sample->thread->address_space;
 	struct chain_tail tail = { .n = 0 };
-	bool is_return = false, stray = false;
+	bool stray = false;
 	uint8_t mode = sample->mode;
 	size_t n_frames = 0;
 
@@ -187,6 +205,11 @@ static void add_recorded(struct session *session, const struct replay_sample *sa
 	}
 	if (tail.n && (stray || n_frames < frames_limit(sample)))
 		session->private->reach = chain_tail_reach(session, sample->thread, &tail);
+}
+
+static void add_recorded(struct session *session, const struct replay_sample *sample, size_t n)
+{
+	add_callers(session, sample, n, false);
 }
 
 /* The place where the user part of the recorded chain begins; n_ips: there is none. */
@@ -269,6 +292,77 @@ static void add_branches(struct session *session, const struct replay_sample *sa
 		add_frame(session, sample, MISC_USER, s->branches[i].from, false);
 }
 
+enum { CALL_BYTES_MAX = 8 }; /* of a call instruction, which the return address follows */
+
+static bool has_history(const struct session *session, const struct replay_sample *sample)
+{
+	return session->options.branch_history && sample->sample->n_branches &&
+	       (sample->sample->has & PERF_SAMPLE_BRANCH_STACK) &&
+	       !(sample->event && sample->event->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+}
+
+static void add_branch_end(struct session *session, const struct replay_sample *sample, uint64_t ip, uint64_t branch)
+{
+	struct session_private *private = session->private;
+	const uint8_t mode = address_mode(sample, ip);
+
+	if (private->n_frames == session->options.max_stack || !keeps_mode(session, mode))
+		return;
+	private->frames[private->n_frames++] = (struct chain_entry){
+		ip, session_branch_location(session, sample->thread, mode, ip, branch)
+	};
+}
+
+static void add_both_ends(struct session *session, const struct replay_sample *sample,
+			  const struct sample_branch *branch)
+{
+	const uint64_t apart = branch->from ^ branch->to;
+	uint64_t where = branch->flags & BRANCH_BITS;
+
+	where |= branch->to > branch->from ? BRANCH_FORWARD : 0;
+	where |= apart >> 21 ? BRANCH_CROSSES_2M : apart >> 12 ? BRANCH_CROSSES_4K : 0;
+	add_branch_end(session, sample, branch->to, where | BRANCH_END_TO);
+	add_branch_end(session, sample, branch->from, where | BRANCH_END_FROM);
+}
+
+/*
+ * How many of the chain's addresses and marks the branches tell, up to the outermost call that is among them; as far as
+ * frames are kept.
+ */
+static size_t told_by_branches(const struct session *session, const struct replay_sample *sample)
+{
+	const size_t max = session->options.max_stack, n_ips = sample->n_ips < max ? sample->n_ips : max;
+	size_t told = 0;
+
+	for (uint64_t i = 0; i < sample->sample->n_branches && i < max; i++) {
+		const uint64_t from = sample->sample->branches[i].from;
+
+		for (size_t k = told; k < n_ips; k++) {
+			if (sample->ips[k] > from && sample->ips[k] - from <= CALL_BYTES_MAX) {
+				told = k + 1;
+				break;
+			}
+		}
+	}
+	return told;
+}
+
+static void add_history(struct session *session, const struct replay_sample *sample)
+{
+	const size_t told = told_by_branches(session, sample);
+	struct replay_sample rest = *sample;
+	uint8_t mode;
+
+	for (uint64_t i = 0; i < sample->sample->n_branches && i < session->options.max_stack; i++)
+		add_both_ends(session, sample, &sample->sample->branches[i]);
+	for (size_t i = 0; i < told; i++)
+		if (context_mode(sample->ips[i], &mode))
+			rest.mode = mode;
+	rest.ips += told;
+	rest.n_ips -= told;
+	add_callers(session, &rest, rest.n_ips, told > 0);
+}
+
 static void fill_chain(struct session *session, const struct replay_sample *sample,
 		       struct chain *chain)
 {
@@ -276,7 +370,9 @@ static void fill_chain(struct session *session, const struct replay_sample *samp
 
 	private->n_frames = 0;
 	private->reach = REACH_NOT_COUNTED;
-	if (has_call_branches(sample) && user_part(sample) < sample->n_ips)
+	if (has_history(session, sample))
+		add_history(session, sample);
+	else if (has_call_branches(sample) && user_part(sample) < sample->n_ips)
 		add_branches(session, sample);
 	else if (!has_stack_copy(session, sample->sample) || !add_unwound(session, sample))
 		add_recorded(session, sample, sample->n_ips);
@@ -312,7 +408,7 @@ static void count_end(struct session *session, const struct replay_sample *sampl
 /* A chain of the kernel's own making; where it was found by other means, it is not counted. */
 static void count_recorded(struct session *session, const struct replay_sample *sample, enum chain_reach reach)
 {
-	if (!has_stack_copy(session, sample->sample) && !has_call_branches(sample))
+	if (!has_stack_copy(session, sample->sample) && !has_call_branches(sample) && !has_history(session, sample))
 		chain_starts_add(&session->private->starts, reach);
 }
 
@@ -346,7 +442,7 @@ uint32_t session_stack(struct session *session, const struct replay_sample *samp
 
 	session_follow(session, sample);
 	count_end(session, sample);
-	if (has_stack_copy(session, sample->sample) || has_call_branches(sample))
+	if (has_stack_copy(session, sample->sample) || has_call_branches(sample) || has_history(session, sample))
 		return intern_chain(session, sample);
 	if (!sample->n_ips)
 		return 0;
@@ -409,14 +505,6 @@ uint32_t session_data_location(struct session *session, const struct replay_samp
 
 uint32_t session_address_location(struct session *session, const struct replay_sample *sample, uint64_t ip)
 {
-	bool guest = sample->mode == MISC_GUEST_KERNEL || sample->mode == MISC_GUEST_USER;
-	bool kernel = ip >> 63;
-	uint8_t mode;
-
-	if (guest)
-		mode = kernel ? MISC_GUEST_KERNEL : MISC_GUEST_USER;
-	else
-		mode = kernel ? MISC_KERNEL : MISC_USER;
 	session_follow(session, sample);
-	return session_location(session, sample->thread, mode, ip, false);
+	return session_location(session, sample->thread, address_mode(sample, ip), ip, false);
 }

@@ -2,9 +2,10 @@
 /*
  * Distinct addresses of code and data. A location is found again by its file, its address there, which of the codes
  * that a compiler put there in turn it is, the mode it ran in and whether it is a return address: the last two,
- * because they change what is printed and which function is meant. Rows go only all at once, or when a
- * profile is compacted: there are as many as distinct addresses were sampled, or functions where these are all that
- * is asked for. Then those stay that cells have.
+ * because they change what is printed and which function is meant. An end of a branch in a chain is found by the
+ * branch's flags, too: from them, what branches did is summed up for each frame of a tree. Rows go only all at once,
+ * or when a profile is compacted: there are as many as distinct addresses were sampled, or functions where these are
+ * all that is asked for. Then those stay that cells have.
  *
  * A row's names are looked up when they are first asked for, at the address of the call where the location is
  * a return address: the instruction after the last call of a function may belong to the next one.
@@ -21,6 +22,7 @@ static uint64_t location_hash(const struct location_row *row)
 		row->dso ? row->dso->index + 1ULL : 0,
 		row->addr,
 		(uint64_t)row->code << 32 | (uint64_t)row->mode << 1 | row->is_return,
+		row->branch,
 	};
 
 	return hash_words(words, ARRAY_SIZE(words));
@@ -29,7 +31,7 @@ static uint64_t location_hash(const struct location_row *row)
 static bool same_location(const struct location_row *a, const struct location_row *b)
 {
 	return a->addr == b->addr && a->dso == b->dso && a->mode == b->mode && a->code == b->code &&
-	       a->is_return == b->is_return;
+	       a->is_return == b->is_return && a->branch == b->branch;
 }
 
 static struct location_row row_of(const struct location *location, uint64_t ip, uint32_t code, bool is_return)
@@ -369,6 +371,15 @@ uint32_t session_location(struct session *session, struct thread *thread, uint8_
 	row = locate(session, thread, mode, ip, is_return);
 	*slot = (struct location_slot){ ip, version, intern(session->locations, &row), is_return };
 	return slot->location;
+}
+
+uint32_t session_branch_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
+				 uint64_t branch)
+{
+	struct location_row row = locate(session, thread, mode, ip, false);
+
+	row.branch = branch;
+	return intern(session->locations, &row);
 }
 
 uint32_t session_function_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip)

@@ -502,9 +502,6 @@ static void add_to(struct collect *collect, struct profile_event *event, const s
 		cells_add(&event->cells, collect->facts, values);
 }
 
-/* A branch's flag word: bits 4 to 19 are the cycles since the last one. */
-enum { BRANCH_CYCLES_SHIFT = 4, BRANCH_CYCLES_MASK = 0xffff };
-
 /* The code that branch i ended began where the branch before it went to, if all branches were recorded. */
 static uint64_t block_start(struct session *session, const struct replay_sample *sample, uint64_t i)
 {
@@ -525,14 +522,14 @@ static void add_branches(struct collect *collect, struct profile_event *event,
 
 	for (uint64_t i = 0; i < s->n_branches; i++) {
 		const struct sample_branch *branch = &s->branches[i];
-		uint64_t cycles = branch->flags >> BRANCH_CYCLES_SHIFT & BRANCH_CYCLES_MASK;
+		uint64_t cycles = branch_cycles(branch->flags);
 		struct cell_values values = { 1, 1, cycles ? cycles : 1 };
 
 		facts[FACT_FROM] = session_address_location(session, sample, branch->from);
 		facts[FACT_TO] = session_address_location(session, sample, branch->to);
 		facts[FACT_LOCATION] = facts[FACT_TO];
 		facts[FACT_BRANCH_FLAGS] =
-			branch->flags & ~((uint64_t)BRANCH_CYCLES_MASK << BRANCH_CYCLES_SHIFT);
+			branch->flags & ~(UINT64_C(0xffff) << 4);
 		facts[FACT_BRANCH_CYCLES] = cycles;
 		facts[FACT_WEIGHT] = values.weight;
 		if (cells_have(&event->cells, FACT_BLOCK_START))

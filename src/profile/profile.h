@@ -33,6 +33,7 @@ struct session_options {
 	unsigned max_stack; /* frames kept of a chain; 0: 127 */
 	enum stack_part part;
 	bool no_unwind; /* leave sampled stacks alone */
+	bool branch_history; /* the branches of a sample stand in its chain, before the callers that they don't tell */
 	bool as_recorded; /* the kernel's callchains with all their addresses, also where there is no code */
 	const char *unwinder; /* which one; NULL: the best */
 };
@@ -131,6 +132,7 @@ struct location_row {
 	uint64_t addr; /* as location.addr */
 	uint64_t ip; /* the address when it was first seen: without names, this tells most */
 	uint64_t map_start, map_bytes; /* of the map it was first seen in */
+	uint64_t branch; /* flags of the branch that it is an end of, and BRANCH_END_* bits; 0: a frame like others */
 	uint32_t code; /* symbols_code_at: of code made at run time, which one it was; 0 of all others */
 	uint8_t mode; /* MISC_* */
 	uint8_t want; /* frames are with these, SYM_LINES */
@@ -151,7 +153,13 @@ struct locations {
 	struct index ix;
 };
 enum { LOCATION_NONE = UINT32_MAX };
-/* The number of a location, the same for equal (dso, addr, code, mode, is_return). */
+/* Bits of location_row.branch behind the flags: which end of a branch it is, and where the branch goes. */
+#define BRANCH_END_FROM (UINT64_C(1) << 63)
+#define BRANCH_END_TO (UINT64_C(1) << 62)
+#define BRANCH_FORWARD (UINT64_C(1) << 61)
+#define BRANCH_CROSSES_4K (UINT64_C(1) << 60) /* to another page of 4 KiB, but not of 2 MiB */
+#define BRANCH_CROSSES_2M (UINT64_C(1) << 59)
+/* The number of a location, the same for equal (dso, addr, code, mode, is_return, branch). */
 uint32_t locations_intern(struct locations *locations, const struct location *location, uint64_t ip, uint32_t code,
 			  bool is_return);
 /* Names, looked up once. want: SYM_LINES. */
@@ -212,8 +220,8 @@ struct chain { /* innermost first; belongs to the session, valid until the next 
 	size_t n;
 };
 /*
- * The chain of a sample, unwound where the sample has registers and stack, merged with its branch stack
- * where the event recorded call stacks by it. Without a chain in the sample n is 0.
+ * The chain of a sample, unwound where the sample has registers and stack, merged with its branch stack where the
+ * event recorded call stacks by it, or where branch_history asks for it. Without a chain in the sample n is 0.
  */
 void session_chain(struct session *session, const struct replay_sample *sample,
 		   struct chain *chain);

@@ -39,6 +39,9 @@ void session_follow(struct session *session, const struct replay_sample *sample)
 uint64_t session_user_version(const struct session *session, const struct thread *thread);
 void code_clock_release(struct code_clock *clock);
 uint32_t session_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip, bool is_return);
+/* A frame that is an end of a branch. */
+uint32_t session_branch_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip,
+				 uint64_t branch);
 /* See session_ip_function. */
 uint32_t session_function_location(struct session *session, struct thread *thread, uint8_t mode, uint64_t ip);
 /* Behind session_forget: the locations that are left stand for their functions again. */

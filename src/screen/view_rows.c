@@ -609,6 +609,7 @@ static void add_node_line(struct screen *screen, const struct row *row, struct o
 		str_addf(out, "%llu ", (unsigned long long)row->node->total_count);
 	name = out->len;
 	calltree_add_name(table, &row->node->frame, out);
+	calltree_add_branches(table, row->node, out);
 	room = text_columns(out->s, name);
 	if (output->columns && output->columns > room)
 		str_shorten(out, name, output->columns - room, true, output->dots);

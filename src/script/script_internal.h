@@ -244,13 +244,6 @@ void script_release_code(struct script *script);
 
 /* ---- script_text.c, script_json.c ---- */
 
-/* Bits of perf_branch_entry.flags; perf_event_open(2). */
-enum { BRANCH_MISPREDICTED = 1, BRANCH_PREDICTED = 2, BRANCH_IN_TX = 4, BRANCH_ABORT = 8 };
-static inline uint64_t branch_cycles(uint64_t flags)
-{
-	return flags >> 4 & 0xffff;
-}
-
 /* The beginning of every line: of a sample or of another record. */
 struct script_start {
 	const struct thread *thread; /* NULL: not known */
@@ -278,7 +271,6 @@ void script_add_branch_symbol(struct script *script, const struct replay_sample 
 /* "|OP LOAD|LVL L1 hit|..." */
 void script_add_data_src(uint64_t data_src, struct str *out);
 /* "COND", "CALL", ...; "": not said. */
-const char *script_branch_type(uint64_t flags);
 
 /* ---- script.c ---- */
 /* NULL where the recording has no formats, or the library is left out: then a note says so. */

@@ -256,7 +256,7 @@ static void add_branches(const struct sample *s, struct json_object *object)
 	str_addc(object->out, '[');
 	for (uint64_t i = 0; i < s->n_branches; i++) {
 		const struct sample_branch *b = &s->branches[i];
-		const char *type = script_branch_type(b->flags);
+		const char *type = branch_kind_name(branch_kind(b->flags));
 		struct json_object branch = { object->out, false };
 
 		str_add(object->out, i ? ",{" : "{");

@@ -197,23 +197,6 @@ void script_add_start(struct script *script, const struct script_event *event, c
 
 /* ---- branches ---- */
 
-enum { TYPE_EXTENDED = 15 }; /* of a branch: its kind is in further bits */
-
-const char *script_branch_type(uint64_t flags)
-{
-	static const char *const types[16] = {
-		"",        "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",   "SYSCALL",
-		"SYSRET",  "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", NULL,
-	};
-	static const char *const extended[16] = {
-		"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4", "ARCH_5",
-	};
-	unsigned type = flags >> 20 & 15;
-	const char *name = type == TYPE_EXTENDED ? extended[flags >> 26 & 15] : types[type];
-
-	return name ? name : "";
-}
-
 void script_add_branch_symbol(struct script *script, const struct replay_sample *sample, uint64_t ip, struct str *out)
 {
 	uint32_t location = session_address_location(&script->session, sample, ip);
@@ -261,7 +244,7 @@ static void add_branches(struct script *script, const struct script_event *event
 			 : flags & BRANCH_MISPREDICTED ? 'M'
 						       : '-',
 			 flags & BRANCH_IN_TX ? 'X' : '-', flags & BRANCH_ABORT ? 'A' : '-', (ull)branch_cycles(flags),
-			 script_branch_type(flags));
+			 branch_kind_name(branch_kind(flags)));
 	}
 }
 

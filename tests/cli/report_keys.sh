@@ -222,6 +222,23 @@ test_branches()
 	fails_with 129 'no branches; record them with -b' "$PSTAT" report -i "$golden/plain.data" -b
 }
 
+# What the trees say is in tests/golden/branch_history.*: two branches to one address, of which one was predicted; their
+# mean of 7 and 10 cycles; a transaction that was aborted. perf 7.2 has the same numbers.
+test_history()
+{
+	fails_with 129 'no branches; record them with -b, and callers with -g' "$PSTAT" report -i "$golden/plain.data" \
+		--branch-history
+	fails_with 129 'frames of chains' "$PSTAT" report -i "$golden/branch_history.data" --branch-history -b
+	# Call stacks by the branch unit are no branches that were taken on the way.
+	fails_with 129 'no branches' "$PSTAT" report -i "$golden/branch_call_stack.data" --branch-history
+	# Samples count once each, as without branches, and the row is the sampled function.
+	ran=
+	same "rows" "$(rows "$golden/branch_history.data" "${names[@]}" --no-branch-stack --no-children -n -s symbol)" \
+		"$(rows "$golden/branch_history.data" "${names[@]}" --branch-history --no-children -n -s symbol)"
+	run "$PSTAT" report -q -i "$golden/branch_history.data" "${names[@]}" --no-branch-stack --stdio
+	has_not "chains without branches" calltrace "$out"
+}
+
 # perf report --total-cycles has the same cycles; see DIFFERENCES for what it leaves out.
 test_blocks()
 {

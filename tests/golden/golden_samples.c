@@ -47,6 +47,58 @@ static void branch_stack(struct golden *g)
 	add_branches(g, app(MAIN), NULL, 0);
 }
 
+/*
+ * -b -g: branches in front of callers. Two samples go the same way to leaf(), once by a branch that was predicted, once
+ * not; a third one has an aborted transaction; the last has no branches.
+ */
+static void branch_history(struct golden *g)
+{
+	const struct sample_branch first[] = {
+		{ app(INNER) + 4, app(LEAF), PREDICTED | CYCLES(7) | KIND(KIND_CALL) },
+		{ app(SPIN) + 20, app(INNER) + 2, PREDICTED | CYCLES(30) | KIND(KIND_RETURN) },
+		{ app(INNER) + 1, app(SPIN), PREDICTED | CYCLES(4) | KIND(KIND_COND) },
+		{ app(MIDDLE) + 20, app(INNER), PREDICTED | CYCLES(12) | KIND(KIND_CALL) },
+	};
+	const struct sample_branch second[] = {
+		{ app(INNER) + 4, app(LEAF), MISPREDICTED | CYCLES(10) | KIND(KIND_CALL) },
+		{ app(SPIN) + 20, app(INNER) + 2, PREDICTED | CYCLES(50) | KIND(KIND_RETURN) },
+		{ app(INNER) + 1, app(SPIN), MISPREDICTED | CYCLES(4) | KIND(KIND_COND) },
+	};
+	const struct sample_branch third[] = {
+		{ app(SPIN) + 16, app(SPIN) + 4, PREDICTED | IN_TX | ABORT | CYCLES(5) },
+	};
+	const uint64_t calls[] = { (uint64_t)PERF_CONTEXT_USER, app(LEAF) + 8, app(INNER) + 8, app(MIDDLE) + 24,
+				   app(MAIN) + 16 };
+	const uint64_t in_spin[] = { (uint64_t)PERF_CONTEXT_USER, app(SPIN) + 8, app(MAIN) + 16 };
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK);
+	const struct {
+		const uint64_t *ips;
+		size_t n_ips;
+		const struct sample_branch *branches;
+		size_t n_branches;
+	} samples[] = {
+		{ calls, ARRAY_SIZE(calls), first, ARRAY_SIZE(first) },
+		{ calls, ARRAY_SIZE(calls), second, ARRAY_SIZE(second) },
+		{ in_spin, ARRAY_SIZE(in_spin), third, ARRAY_SIZE(third) },
+		{ calls, ARRAY_SIZE(calls), NULL, 0 },
+	};
+
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
+	golden_event(g, &attr, "cycles");
+	info_set(&g->info, FEATURE_BRANCH_STACK);
+	golden_start_app(g);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		struct record_body body = golden_sample(samples[i].ips[1]);
+
+		body.sample.branches = samples[i].branches;
+		body.sample.n_branches = samples[i].n_branches;
+		body.sample.branch_hw_index = ~0ULL;
+		body.sample.ips = samples[i].ips;
+		body.sample.n_ips = samples[i].n_ips;
+		golden_add(g, &body);
+	}
+}
+
 /* Cycles between branches: a block entered in two places, unknown starts, the kernel, a branch without cycles. */
 static void code_blocks(struct golden *g)
 {
@@ -388,6 +440,7 @@ const struct golden_recording golden_samples[] = {
 	{ "auxtrace.data", auxtrace, NULL },
 	{ "branch_stack.data", branch_stack, NULL },
 	{ "code_blocks.data", code_blocks, NULL },
+	{ "branch_history.data", branch_history, NULL },
 	{ "branch_call_stack.data", branch_call_stack, NULL },
 	{ "mem_samples.data", mem_samples, NULL },
 	{ "mem_answers.data", mem_answers, NULL },
