@@ -17,6 +17,7 @@
 #include <time.h>
 
 enum { HALF_DAY_S = 12 * 60 * 60, NS_PER_DIGIT_MAX = 100000000 };
+#define SECONDS_END (UINT64_MAX / NS_PER_S)
 static const uint64_t day_ns = 24 * 60 * 60 * NS_PER_S;
 
 static bool wall_clock_is(const char *text, size_t len)
@@ -124,7 +125,7 @@ static int bad_time(struct str *err, const char *part, size_t len, const char *w
 	return fail(err, -EINVAL, "--time: '%.*s': %s", (int)len, part, why);
 }
 
-/* "12", "12.5", ".5": at most nine digits behind the point. */
+/* "12", "12.5", ".5": at most nine digits behind the point. What no clock of ns can have is the end of all time. */
 static int parse_seconds(const char *text, size_t len, uint64_t *ns, struct str *err)
 {
 	static const char form[] = "is not a time in seconds, such as 12.345";
@@ -133,8 +134,8 @@ static int parse_seconds(const char *text, size_t len, uint64_t *ns, struct str 
 
 	for (; at < len && text[at] >= '0' && text[at] <= '9'; at++, digits++) {
 		seconds = seconds * 10 + (uint64_t)(text[at] - '0');
-		if (seconds > UINT64_MAX / NS_PER_S - 1)
-			return bad_time(err, text, len, "is out of range");
+		if (seconds > SECONDS_END)
+			seconds = SECONDS_END;
 	}
 	if (at < len && text[at] == '.') {
 		uint64_t unit = NS_PER_S / 10;
@@ -148,7 +149,7 @@ static int parse_seconds(const char *text, size_t len, uint64_t *ns, struct str 
 	}
 	if (at != len || !digits)
 		return bad_time(err, text, len, form);
-	*ns = seconds * NS_PER_S + fraction;
+	*ns = seconds < SECONDS_END ? seconds * NS_PER_S + fraction : UINT64_MAX;
 	return 0;
 }
 
