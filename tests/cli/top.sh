@@ -378,6 +378,7 @@ test_options_of_perf()
 	fails_with 125 "--sym-annotate: perf has this option, pstat does not: code is shown in the browser" "$PSTAT" top --sym-annotate main
 	fails_with 125 "--dump-symtab: perf has this option, pstat does not: symbol tables are not printed" "$PSTAT" top -D
 	fails_with 129 "realtime: '100' is out of range" "$PSTAT" top -r 100
+	fails_with 129 '--prefix-strip goes with --prefix$' "$PSTAT" top --prefix-strip 2
 }
 
 test_no_names_are_guessed()
