@@ -132,8 +132,7 @@ void sched_add_ms(struct str *out, uint64_t ns, unsigned width);
 void sched_add_s(struct str *out, uint64_t ns, unsigned width);
 /* "1.000250 [0007] ", the seconds as wide as `width`. */
 void sched_add_place(struct str *out, uint64_t time_ns, unsigned width, uint32_t cpu);
-enum { SCHED_COLUMNS_MAX = 4 };
-/* At most so many columns of milliseconds, each with a blank behind it. */
+/* Columns of milliseconds, each with a blank after it. */
 void sched_add_ms_columns(struct str *out, const uint64_t *ns, size_t n, unsigned width);
 /* Adds blanks where the text from `start` on is narrower than `width`. */
 void sched_pad(struct str *out, size_t start, unsigned width);

@@ -46,7 +46,7 @@ struct pointer { /* what a register or a slot holds; type NULL: nothing that is 
 
 enum { FIRST_SLOT = CODE_REGISTERS, HELD = CODE_REGISTERS + SLOTS_MAX }; /* registers by number, then slots */
 
-/* What the thread pointer points to. It is no object that has a size, but variables are counted from it. */
+/* Stands for what the thread pointer points to. It is no object that has a size, but variables are counted from it. */
 static const struct data_type thread_copy = { .kind = DATA_PLAIN, .name = "" };
 
 struct join { /* where a jump goes to */
