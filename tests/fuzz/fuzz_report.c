@@ -43,6 +43,9 @@ static const struct query reports[] = {
 	{ .children = -1, .view = VIEW_HIERARCHY, .verbose = 2, CHAINS },
 	{ .children = -1, .sort = "trace,tid,tgid,symbol", .ignore_callees = "[a-m]",
 	  .raw_trace = true, .empty_shown = true, .group = true, .group_sort = 1, CHAINS },
+	{ .session.branch_history = true, .sort = "srcline,symbol,dso",
+	  .chain = { .kind = CHAIN_GRAPH, .order = CHAIN_CALLEE, .order_set = true, .key = CHAIN_BY_ADDRESS } },
+	{ .session.branch_history = true, .needs = NEED_ENTRIES | NEED_TREES, .children = -1, CHAINS },
 	{ .needs = NEED_STACKS, .folded_annotate = true, .folded_delimiter = true },
 	{ .needs = NEED_ENTRIES | NEED_TREES, .children = -1, CHAINS },
 };
@@ -141,6 +144,7 @@ static void run_report(int fd, const struct query *how)
 	struct str err = STR_INIT;
 
 	query.session = session_options;
+	query.session.branch_history = how->session.branch_history;
 	if (open_input(&reader, fd)) {
 		reader_know_events(&reader);
 		if (!question_make(&question, &query, &reader.recording, &err)) {
