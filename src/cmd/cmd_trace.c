@@ -227,7 +227,9 @@ static void read_calls(struct trace_run *run)
 		fail_with(run, &err);
 	if (syscall_stream_end(run->stream, &err))
 		fail_with(run, &err);
-	if (run->summary)
+	if (run->summary && run->words->json)
+		syscall_summary_json(run->summary, &run->out.output.text);
+	else if (run->summary)
 		syscall_summary_print(run->summary, &run->out.output.text);
 	str_release(&err);
 }

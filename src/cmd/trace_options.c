@@ -125,7 +125,7 @@ const struct option_row trace_options[] = {
 	  .max = INT_MAX },
 	{ OPTION_UNSIGNED, 0, "min-stack", "n", "print only what has n frames at least", FIELD(least_frames), .min = 1,
 	  .max = INT_MAX },
-	{ OPTION_FLAG, 'j', "json", NULL, "print each call as a line of JSON", FIELD(json) },
+	{ OPTION_FLAG, 'j', "json", NULL, "print each call, or row of -s, as a line of JSON", FIELD(json) },
 	{ OPTION_FLAG, 0, "libtraceevent_print", NULL, "print fields of tracepoints as the kernel's format has them",
 	  FIELD(kernel_format) },
 	{ OPTION_FLAG, 's', "summary", NULL, "print a table of calls for each thread, no lines", FIELD(summary) },
@@ -197,8 +197,8 @@ int trace_words_check(struct trace_words *words)
 		return bad_usage("trace: --summary and --with-summary: give one of them");
 	words->summary |= (words->max_rows || words->total || words->errno_summary || words->histogram ||
 			   words->runtime) && !words->with_summary;
-	if (words->json && (words->summary || words->with_summary))
-		return bad_usage("trace: --json prints calls, and no tables of them");
+	if (words->json && words->histogram)
+		return bad_usage("trace: --hist draws histograms, and --json has none");
 	if (words->summary && (words->max_events || words->least_ns || words->failure))
 		return bad_usage("trace: --max-events, --duration and --failure choose lines, and --summary has none\n"
 				 "--with-summary has both");

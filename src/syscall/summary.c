@@ -92,7 +92,7 @@ struct call_count {
 	size_t n_by_error, cap_by_error;
 };
 struct counts { /* of a thread, or of all */
-	char *comm; /* printable; NULL: of a thread that lives, or of all */
+	char *comm; /* raw bytes; NULL: of a thread that lives, or of all */
 	int32_t tid;
 	uint64_t calls, runtime_ns, faults[POINT_MAJOR_FAULT + 1];
 	uint16_t *place; /* by row: index in v and 1; 0: there is none */
@@ -248,16 +248,14 @@ void syscall_summary_event(struct syscall_summary *summary, const struct syscall
 
 void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread)
 {
-	const char *comm = replay_comm(summary->options.replay, thread->thread->comm);
-	struct str text = STR_INIT;
+	struct counts *counts = thread->user;
 
-	if (!thread->user)
+	if (!counts)
 		return;
-	add_up(summary->all, thread->user, summary->options.table);
-	str_add_printable(&text, comm, strlen(comm));
+	add_up(summary->all, counts, summary->options.table);
+	counts->comm = xstrdup(replay_comm(summary->options.replay, thread->thread->comm));
 	VEC_GROW(summary->threads, summary->n_threads, summary->cap_threads);
-	summary->threads[summary->n_threads++] = thread->user;
-	((struct counts *)thread->user)->comm = str_detach(&text);
+	summary->threads[summary->n_threads++] = counts;
 	thread->user = NULL;
 }
 
@@ -331,13 +329,13 @@ static void add_errors(const struct syscall_summary *summary, struct call_count 
 }
 
 /* A quantile lies between the extremes, which are exact. */
-static double quantile_ms(const struct call_count *c, unsigned percent)
+static double quantile(const struct call_count *c, unsigned percent)
 {
 	double ns = (double)quantile_ns(&c->buckets, c->durations.n, percent);
 
 	if (ns < c->durations.min)
 		ns = c->durations.min;
-	return ms(ns < c->durations.max ? ns : c->durations.max);
+	return ns < c->durations.max ? ns : c->durations.max;
 }
 
 static void add_count(const struct syscall_summary *summary, struct call_count *c, struct str *out)
@@ -347,8 +345,8 @@ static void add_count(const struct syscall_summary *summary, struct call_count *
 	str_addf(out, "   %-15s %8" PRIu64 " %6" PRIu64 " ", c->row->name, c->calls, c->errors);
 	if (d->n)
 		str_addf(out, "%9.3f %9.3f %9.3f %9.3f %9.2f%% %9.3f %9.3f %9.3f\n", ms(c->total_ns), ms(d->min),
-			 ms(d->mean), ms(d->max), series_rel_stdev_pct(d), quantile_ms(c, 50), quantile_ms(c, 95),
-			 quantile_ms(c, 99));
+			 ms(d->mean), ms(d->max), series_rel_stdev_pct(d), ms(quantile(c, 50)), ms(quantile(c, 95)),
+			 ms(quantile(c, 99)));
 	else
 		str_add(out, "        -         -         -         -          -         -         -         -\n");
 	if (summary->options.errnos)
@@ -466,9 +464,17 @@ static void add_thread(const struct syscall_summary *summary, struct counts *cou
 {
 	const uint64_t all = summary->all->calls;
 
-	str_addf(out, " %s (%" PRId32 "), %" PRIu64 " calls, %.1f%%", counts->comm, counts->tid, counts->calls,
+	str_addc(out, ' ');
+	str_add_printable(out, counts->comm, strlen(counts->comm));
+	str_addf(out, " (%" PRId32 "), %" PRIu64 " calls, %.1f%%", counts->tid, counts->calls,
 		 all ? 100.0 * (double)counts->calls / (double)all : 0.0);
 	add_rest(summary, counts, out);
+}
+
+static void sort_threads(struct syscall_summary *summary)
+{
+	if (summary->n_threads)
+		qsort(summary->threads, summary->n_threads, sizeof(*summary->threads), compare_threads);
 }
 
 void syscall_summary_print(struct syscall_summary *summary, struct str *out)
@@ -477,8 +483,7 @@ void syscall_summary_print(struct syscall_summary *summary, struct str *out)
 	struct counts *all = summary->all;
 
 	str_add(out, "\n Summary of events:\n\n");
-	if (summary->n_threads)
-		qsort(summary->threads, summary->n_threads, sizeof(*summary->threads), compare_threads);
+	sort_threads(summary);
 	if (all->n) /* for the histograms, too */
 		qsort(all->v, all->n, sizeof(*all->v), compare_totals);
 	for (size_t i = 0; i < summary->n_threads && !total; i++)
@@ -491,4 +496,70 @@ void syscall_summary_print(struct syscall_summary *summary, struct str *out)
 	for (size_t i = 0; i < n_shown(summary, all) && summary->options.histogram; i++)
 		add_histogram(&all->v[i], out);
 	add_incomplete(summary, out);
+}
+
+/* ---- JSON ---- */
+
+/* Begins an object about a thread, or about all. */
+static void add_json_begin(const struct syscall_summary *summary, const struct counts *counts, struct str *out)
+{
+	if (counts == summary->all) {
+		str_addf(out, "{\"threads\":%zu", summary->n_threads);
+		return;
+	}
+	str_add(out, "{\"comm\":");
+	str_add_json(out, counts->comm);
+	str_addf(out, ",\"tid\":%" PRId32, counts->tid);
+}
+
+static void add_json_call(const struct syscall_summary *summary, struct call_count *c, struct str *out)
+{
+	const struct series *d = &c->durations;
+
+	str_addf(out, ",\"call\":\"%s\",\"calls\":%" PRIu64 ",\"errors\":%" PRIu64, c->row->name, c->calls,
+		 c->errors);
+	if (d->n)
+		str_addf(out, ",\"durations\":%" PRIu64 ",\"total_ns\":%.0f,\"min_ns\":%.0f,\"mean_ns\":%.1f,"
+			 "\"max_ns\":%.0f,\"stddev_pct\":%.2f,\"median_ns\":%.0f,\"p95_ns\":%.0f,\"p99_ns\":%.0f",
+			 d->n, c->total_ns, d->min, d->mean, d->max, series_rel_stdev_pct(d), quantile(c, 50),
+			 quantile(c, 95), quantile(c, 99));
+	if (!summary->options.errnos)
+		return;
+	str_add(out, ",\"by_error\":{");
+	for (size_t i = 0; i < c->n_by_error; i++) {
+		str_add(out, i ? ",\"" : "\"");
+		if (!syscall_error_add(summary->options.table->words, c->by_error[i].number, false, out))
+			str_addf(out, "errno %d", c->by_error[i].number);
+		str_addf(out, "\":%" PRIu64, c->by_error[i].n);
+	}
+	str_addc(out, '}');
+}
+
+static void add_json_counts(const struct syscall_summary *summary, struct counts *counts, struct str *out)
+{
+	add_json_begin(summary, counts, out);
+	str_addf(out, ",\"calls\":%" PRIu64 ",\"faults\":%" PRIu64 ",\"minor_faults\":%" PRIu64
+		 ",\"major_faults\":%" PRIu64, counts->calls, counts->faults[POINT_FAULT],
+		 counts->faults[POINT_MINOR_FAULT], counts->faults[POINT_MAJOR_FAULT]);
+	if (summary->options.runtime)
+		str_addf(out, ",\"runtime_ns\":%" PRIu64, counts->runtime_ns);
+	if (counts == summary->all)
+		str_addf(out, ",\"without_begin\":%" PRIu64 ",\"without_end\":%" PRIu64 ",\"lost\":%" PRIu64,
+			 summary->states[CALL_CONTINUED], summary->states[CALL_UNFINISHED], summary->lost);
+	str_add(out, "}\n");
+	if (counts->n)
+		qsort(counts->v, counts->n, sizeof(*counts->v), compare_totals);
+	for (size_t i = 0; i < n_shown(summary, counts); i++) {
+		add_json_begin(summary, counts, out);
+		add_json_call(summary, &counts->v[i], out);
+		str_add(out, "}\n");
+	}
+}
+
+void syscall_summary_json(struct syscall_summary *summary, struct str *out)
+{
+	sort_threads(summary);
+	for (size_t i = 0; i < summary->n_threads && !summary->options.total; i++)
+		add_json_counts(summary, summary->threads[i], out);
+	add_json_counts(summary, summary->all, out);
 }

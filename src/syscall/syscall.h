@@ -266,5 +266,7 @@ void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread
 void syscall_summary_lost(struct syscall_summary *summary, uint64_t n);
 /* Once, when no thread is left: a table for each thread, the busiest first; then, of several, one of all. */
 void syscall_summary_print(struct syscall_summary *summary, struct str *out);
+/* The same as JSON, an object a line: what each thread and all did, and of each their calls. No histogram. */
+void syscall_summary_json(struct syscall_summary *summary, struct str *out);
 
 #endif

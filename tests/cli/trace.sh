@@ -133,7 +133,20 @@ test_json()
 	END
 	same "as the lines have it" "$(sed -E 's/= -1 (E[A-Z]*) .*/= \1/; s/= 0x[0-9a-f]+$/= ADDRESS/' expected)" \
 		"$(sed -E 's/^(mmap.*) = [0-9]+$/\1 = ADDRESS/' by_json)"
-	fails_with 129 "^pstat: trace: --json prints calls" "$PSTAT" trace -j -s true
+	"$PSTAT" trace -j -s --errno-summary -o lines.json "$work" calls >expected
+	"$PYTHON" - lines.json >by_json <<-'END'
+		import json, sys
+		rows = [json.loads(line) for line in open(sys.argv[1])]
+		thread, all = [[row for row in rows if key in row] for key in ("tid", "threads")]
+		assert thread[0]["comm"] == "syscalls" and thread[0]["calls"] == sum(row["calls"] for row in thread[1:])
+		assert all[0]["threads"] == 1 and all[0]["lost"] == 0 and all[0]["calls"] == thread[0]["calls"]
+		for row in thread[1:]:
+		    assert row.get("min_ns", 0) <= row.get("median_ns", 0) <= row.get("max_ns", 0) <= row.get("total_ns", 0)
+		    if row["call"] == "getpgid":
+		        print(row["calls"], row["errors"], row["by_error"])
+	END
+	same "-s: rows" "2 2 {'ESRCH': 2}" "$(<by_json)"
+	fails_with 129 "^pstat: trace: --hist draws" "$PSTAT" trace -j --hist true
 }
 
 test_many_are_counted()

@@ -899,6 +899,34 @@ static void test_summary_of_events(void **state)
 					  "1 calls, 2 minfaults, 0.001 msec\n\n   syscall "));
 }
 
+static void test_summary_as_json(void **state)
+{
+	struct made *m = *state;
+
+	make_others(m);
+	enter(m, TID, 3000000, 0);
+	leave(m, TID, 3000500, 0, -11);
+	open_with(m, true);
+	m->summary = syscall_summary_new(&(struct syscall_summary_options){
+		.table = &m->table, .runtime = true, .errnos = true, .replay = &m->session.replay });
+	run(m);
+	str_reset(&m->text);
+	syscall_summary_json(m->summary, &m->text);
+	assert_non_null(strstr(m->text.s,
+			       "{\"comm\":\"sh\",\"tid\":42,\"calls\":2,\"faults\":0,\"minor_faults\":1,"
+			       "\"major_faults\":0,\"runtime_ns\":123}\n"
+			       "{\"comm\":\"sh\",\"tid\":42,\"call\":\"getpid\",\"calls\":1,\"errors\":0,"
+			       "\"durations\":1,\"total_ns\":1000000,\"min_ns\":1000000,\"mean_ns\":1000000.0,"
+			       "\"max_ns\":1000000,"
+			       "\"stddev_pct\":0.00,\"median_ns\":1000000,\"p95_ns\":1000000,\"p99_ns\":1000000,"
+			       "\"by_error\":{}}\n"
+			       "{\"comm\":\"sh\",\"tid\":42,\"call\":\"read\",\"calls\":1,\"errors\":1,"));
+	assert_non_null(strstr(m->text.s, ",\"by_error\":{\"EAGAIN\":1}}\n{\"comm\":\":77\",\"tid\":77,\"calls\":0,"));
+	assert_non_null(strstr(m->text.s,
+			       "{\"threads\":2,\"calls\":2,\"faults\":0,\"minor_faults\":2,\"major_faults\":0,"
+			       "\"runtime_ns\":579,\"without_begin\":0,\"without_end\":0,\"lost\":0}\n"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -907,6 +935,7 @@ int main(void)
 		TEST(unknown_numbers), TEST(json), TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
 		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),
 		TEST(events), TEST(events_as_json), TEST(events_without), TEST(summary_of_events),
+		TEST(summary_as_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
