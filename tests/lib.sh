@@ -331,6 +331,18 @@ need_libarchive()
 		skip "needs libarchive, which this pstat is without, or which is not installed"
 }
 need_tracefs() { tracefs_events || skip "needs tracefs, mounted and readable by this user"; }
+# Why pstat trace cannot print what pointers point at; nothing: it can.
+why_no_texts()
+{
+	"$PSTAT" trace -e openat -o /dev/null true 2>&1 | sed -n 's/^pstat: what pointers point at is not known: //p'
+}
+need_bpf_texts()
+{
+	local why
+
+	why=$(why_no_texts)
+	[ -z "$why" ] || skip "needs BPF programs: $why"
+}
 need_no_tracefs() { tracefs_events && skip "needs tracefs to be out of reach"; return 0; }
 need_counter_unit() { has_counter_unit || skip "needs a CPU counter unit"; }
 need_no_counter_unit() { has_counter_unit && skip "needs a machine without CPU counter unit"; return 0; }

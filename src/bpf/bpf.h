@@ -112,4 +112,24 @@ void bpf_filtering_free(struct bpf_filtering *filtering); /* NULL is fine */
 bool bpf_filtering_has(const struct bpf_filtering *filtering, size_t counter);
 uint64_t bpf_filtering_left_out(const struct bpf_filtering *filtering, size_t counter);
 
+/* ---- copied_texts.c: what arguments of system calls point at, and files of descriptors ---- */
+
+/*
+ * An event of PERF_COUNT_SW_BPF_OUTPUT on all CPUs beside those of raw_syscalls:sys_enter and sys_exit has a sample
+ * for each text that an argument points at, and each descriptor, before the sample of the call's begin; or before that
+ * of its end, where the text was not in memory earlier. syscall/texts.c reads them.
+ */
+struct bpf_texts;
+enum { BPF_CALLS = 512, BPF_CALL_EXEC = 1 << 6 };
+struct bpf_texts_options {
+	/* By number of the call: bits of its arguments; _EXEC, of texts: its memory is replaced. */
+	uint8_t texts[BPF_CALLS], files[BPF_CALLS];
+	bool of_tasks; /* tasks are sampled, not CPUs: only theirs are copied */
+};
+/* Loads the programs. A negative errno with a sentence, as bpf_counting_new() has them. */
+int bpf_texts_new(struct bpf_texts **texts, const struct bpf_texts_options *options, struct str *err);
+void bpf_texts_free(struct bpf_texts *texts); /* NULL is fine */
+/* For record_plan's attach: the event is open. A negative errno with a sentence: no text will come. */
+int bpf_texts_attach(struct bpf_texts *texts, const struct counter_set *set, struct str *err);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h: what the program in the kernel and its loader share: keys and values of the maps. Private to bpf/.
+ * layout.h: what the programs in the kernel and their loader share: keys and values of the maps. Private to bpf/.
  *
  * All that is counted lies twice, as generation 0 and 1: the program fills one of them while the other is read.
  */
@@ -77,5 +77,43 @@ struct bpf_run_counts {
 };
 /* Runs of the one may interrupt those of the other, so that each has numbers of its own. */
 enum bpf_run_kind { BPF_RUN_SAMPLE, BPF_RUN_WAIT, BPF_RUN_KINDS };
+
+/* ---- texts of system calls: texts.bpf.c ---- */
+
+enum {
+	BPF_CALL_NUMBERS = 512, BPF_CALL_ARGS = 6,
+	BPF_CALL_IS_EXEC = 1 << BPF_CALL_ARGS, /* of texts: the memory is another one after it */
+	BPF_TEXT_BYTES = 4098, /* a path of 4096 bytes, one more that says that it is longer, and NUL */
+	BPF_FILE_NAMES = 128, /* on the way from a file to the root, with roots of mounts */
+	BPF_NAME_BYTES = 256, /* of one, and NUL */
+	BPF_FILE_BYTES = 4096, /* of all */
+};
+/* Arguments of a call, as bits. */
+struct bpf_call_wants {
+	__u8 texts; /* and _IS_EXEC */
+	__u8 files; /* descriptors whose file is wanted */
+};
+struct bpf_text_constants {
+	struct bpf_call_wants wanted[BPF_CALL_NUMBERS]; /* by number of the call */
+	__u32 of_tasks; /* only those that perf events follow */
+};
+enum bpf_text_kind {
+	BPF_TEXT_EARLY, /* read when the call began */
+	BPF_TEXT_LATE, /* when it ended */
+	BPF_TEXT_FILE, /* the file of a descriptor: its names, from its own to that below the root */
+};
+/* A record: what syscall/texts.c reads. Of the bytes there are as many as len says, and NUL. */
+struct bpf_text {
+	__u64 address;
+	__u32 number; /* of the call */
+	__u8 argument; /* its index */
+	__u8 what; /* enum bpf_text_kind */
+	__u16 len;
+	__u64 inode;
+	__u32 filesystem; /* its magic number */
+	__u8 deleted, whole; /* the file has no name any more; all of its way to the root is there */
+	__u16 unused;
+	char bytes[BPF_TEXT_BYTES];
+};
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * loaded: the program and its maps as they are in the kernel. Private to bpf/. One of loaded_libbpf.c and
+ * loaded: the programs and their maps as they are in the kernel. Private to bpf/. One of loaded_libbpf.c and
  * loaded_libbpf_none.c defines it; no caller knows which.
  */
 #ifndef PSTAT_BPF_LOADED_H
@@ -45,5 +45,17 @@ int bpf_loaded_stop_waits(struct bpf_loaded *loaded, uint64_t time_ns);
 int bpf_loaded_take_waits(struct bpf_loaded *loaded, const struct bpf_receiver *receiver, struct str *err);
 /* The sum of all CPUs; 0 or a negative errno. */
 int bpf_loaded_counts(const struct bpf_loaded *loaded, enum bpf_run_kind kind, struct bpf_run_counts *counts);
+
+/* ---- texts.bpf.c ---- */
+
+struct bpf_loaded_texts;
+/*
+ * Loads both programs, which run from then on, and write nothing before there is an output. A negative errno with a
+ * sentence.
+ */
+int bpf_load_texts(struct bpf_loaded_texts **loaded, const struct bpf_text_constants *constants, struct str *err);
+void bpf_unload_texts(struct bpf_loaded_texts *loaded); /* NULL is fine */
+/* Copies of a CPU go to this perf event. 0 or a negative errno. */
+int bpf_loaded_texts_output(const struct bpf_loaded_texts *loaded, int cpu, int event_fd);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * loaded_libbpf.c: loading and reading with libbpf, which is itself loaded when it is first needed; the only file that
- * knows it. The program comes in as the object that clang has made of profile.bpf.c, which is a part of pstat. Its
- * copies, one for each event, share the maps of the first.
+ * knows it. Programs come in as the objects that clang has made of profile.bpf.c and texts.bpf.c, which are a part of
+ * pstat. Copies of the first, one for each event, share the maps of the first copy.
  *
  * Sources: bpf(2), the headers of libbpf; Documentation/bpf/map_hash.rst and map_of_maps.rst.
  */
@@ -23,7 +23,8 @@
 	FN(bpf_object__close) FN(bpf_object__find_map_by_name) FN(bpf_object__find_program_by_name)         \
 	FN(bpf_map__fd) FN(bpf_map__set_max_entries) FN(bpf_map__set_initial_value) FN(bpf_map__reuse_fd)   \
 	FN(bpf_program__fd) FN(bpf_program__set_autoload) FN(bpf_raw_tracepoint_open) FN(bpf_map_update_elem)   \
-	FN(bpf_map_lookup_elem) FN(bpf_map_lookup_and_delete_batch)
+	FN(bpf_map_lookup_elem) FN(bpf_map_lookup_and_delete_batch) FN(bpf_program__attach_tracepoint)          \
+	FN(bpf_link__destroy)
 
 struct libbpf {
 #define MEMBER(name) __typeof__(name) *name;
@@ -32,8 +33,8 @@ struct libbpf {
 };
 
 /* In the program: see "files in the program" in the Makefile. */
-extern const char profile_bpf_elf[];
-extern const unsigned long profile_bpf_elf_bytes;
+extern const char profile_bpf_elf[], texts_bpf_elf[];
+extern const unsigned long profile_bpf_elf_bytes, texts_bpf_elf_bytes;
 
 /* Maps that copies of the program share. */
 enum shared_map {
@@ -81,7 +82,8 @@ static void *open_library(struct libbpf *lib, struct str *err)
 	return library_load(LIBBPF, symbols, ARRAY_SIZE(symbols), lib, err);
 }
 
-static int refused(int code, const struct bpf_load_options *options, struct str *err)
+/* needs: what takes the program. */
+static int refused(int code, const char *needs, struct str *err)
 {
 	switch (-code) {
 	case EPERM:
@@ -90,12 +92,8 @@ static int refused(int code, const struct bpf_load_options *options, struct str 
 			    "it needs root, or CAP_BPF and CAP_PERFMON, and no seccomp filter or lockdown against it");
 	case ENOSYS:
 		return fail(err, code, "this kernel has no bpf(2), or a seccomp filter hides it");
-	case ENOMEM:
-		return fail(err, code, "there is no memory for %u stacks in the kernel",
-			    BPF_GENERATIONS * options->stacks_max);
 	default:
-		return fail(err, code, "the kernel does not take the BPF program (Linux 5.6 or later should): %s",
-			    strerror(-code));
+		return fail(err, code, "the kernel does not take the BPF program (%s): %s", needs, strerror(-code));
 	}
 }
 
@@ -224,8 +222,11 @@ static int load_all(struct bpf_loaded *loaded, const struct bpf_load_options *op
 		code = load_program(loaded, options);
 	if (!code && loaded->lib.bpf_map_update_elem(loaded->maps[NUMBER_1], &zero, &one, BPF_ANY))
 		code = -errno;
+	if (code == -ENOMEM)
+		return fail(err, code, "there is no memory for %u stacks in the kernel",
+			    BPF_GENERATIONS * options->stacks_max);
 	if (code)
-		return refused(code, options, err);
+		return refused(code, "Linux 5.6 or later should", err);
 	code = try_reading(loaded, err);
 	return !code && options->waits ? watch_switches(loaded, err) : code;
 }
@@ -399,4 +400,95 @@ int bpf_loaded_counts(const struct bpf_loaded *loaded, enum bpf_run_kind kind, s
 			sum[i] += ((const uint64_t *)&each[cpu])[i];
 	free(each);
 	return code;
+}
+
+/* ---- texts of system calls ---- */
+
+struct bpf_loaded_texts {
+	struct libbpf lib;
+	struct bpf_object *object;
+	struct bpf_link *links[2]; /* where a call begins, and where it ends */
+	int outputs; /* the map */
+};
+
+/*
+ * Programs run at a tracepoint as long as there is an event that they were attached to: here one of their own, since
+ * that of a task would take them away when the first of its children ends, which has inherited it.
+ */
+static int attach_texts(struct bpf_loaded_texts *loaded)
+{
+	static const struct {
+		const char *program, *tracepoint;
+	} rows[] = { { "call_begins", "sys_enter" }, { "call_ends", "sys_exit" } };
+	const struct libbpf *lib = &loaded->lib;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct bpf_program *program = lib->bpf_object__find_program_by_name(loaded->object, rows[i].program);
+
+		loaded->links[i] = lib->bpf_program__attach_tracepoint(program, "raw_syscalls", rows[i].tracepoint);
+		if (!loaded->links[i])
+			return -errno;
+	}
+	return 0;
+}
+
+static int load_texts(struct bpf_loaded_texts *loaded, const struct bpf_text_constants *constants)
+{
+	const struct libbpf *lib = &loaded->lib;
+	LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = "pstat");
+	struct bpf_map *outputs, *rodata;
+	int code, n_cpus = lib->libbpf_num_possible_cpus();
+
+	lib->libbpf_set_print(print_nothing);
+	loaded->object = lib->bpf_object__open_mem(texts_bpf_elf, texts_bpf_elf_bytes, &open_options);
+	if (!loaded->object)
+		return -errno;
+	outputs = lib->bpf_object__find_map_by_name(loaded->object, "outputs");
+	rodata = lib->bpf_object__find_map_by_name(loaded->object, ".rodata");
+	if (!outputs || !rodata || n_cpus < 1)
+		return -ENOENT;
+	code = lib->bpf_map__set_initial_value(rodata, constants, sizeof(*constants));
+	if (!code)
+		code = lib->bpf_map__set_max_entries(outputs, (uint32_t)n_cpus);
+	if (!code)
+		code = lib->bpf_object__load(loaded->object);
+	if (code)
+		return code;
+	loaded->outputs = lib->bpf_map__fd(outputs);
+	return attach_texts(loaded);
+}
+
+int bpf_load_texts(struct bpf_loaded_texts **loaded, const struct bpf_text_constants *constants, struct str *err)
+{
+	struct bpf_loaded_texts *made = xcalloc(1, sizeof(*made));
+	int code = open_library(&made->lib, err) ? 0 : -ENOENT;
+
+	*loaded = NULL;
+	if (code) {
+		free(made);
+		return code;
+	}
+	code = load_texts(made, constants);
+	if (code) {
+		bpf_unload_texts(made);
+		return refused(code, "Linux 5.17 or later with CONFIG_DEBUG_INFO_BTF should", err);
+	}
+	*loaded = made;
+	return 0;
+}
+
+void bpf_unload_texts(struct bpf_loaded_texts *loaded)
+{
+	if (!loaded)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(loaded->links); i++)
+		loaded->lib.bpf_link__destroy(loaded->links[i]);
+	if (loaded->object)
+		loaded->lib.bpf_object__close(loaded->object);
+	free(loaded);
+}
+
+int bpf_loaded_texts_output(const struct bpf_loaded_texts *loaded, int cpu, int event_fd)
+{
+	return loaded->lib.bpf_map_update_elem(loaded->outputs, &cpu, &event_fd, BPF_ANY) ? -errno : 0;
 }

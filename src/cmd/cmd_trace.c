@@ -28,6 +28,8 @@ struct trace_run {
 	const char *path; /* of the file that is open for the output; NULL: it goes elsewhere */
 	struct sample_run out;
 	struct live_run live; /* not where a file is read */
+	struct bpf_texts *texts; /* NULL: pointers are printed as such */
+	enum syscall_abi abi; /* of this machine */
 	struct syscall_table table;
 	struct syscall_selection selection;
 	struct session session;
@@ -280,6 +282,7 @@ static int begin(struct trace_run *run, struct trace_words *words)
 	int status = 0;
 
 	uname(&here);
+	run->abi = syscall_abi_of(here.machine);
 	if (!from_file)
 		sample_run_begin(&run->out, &words->sample);
 	else if (sample_run_open(&run->out, &words->sample))
@@ -290,8 +293,7 @@ static int begin(struct trace_run *run, struct trace_words *words)
 		run->out.output.write = output_to_stderr;
 	syscall_table_init(&run->table, from_file ? run->out.reader.info.arch : here.machine);
 	if (trace_words_select(words, &run->table, &run->selection, &err) ||
-	    (!from_file && trace_words_complete(words, &run->table, &run->selection, syscall_abi_of(here.machine),
-						&err)))
+	    (!from_file && trace_words_complete(words, &run->table, &run->selection, run->abi, &err)))
 		status = bad_usage("trace: %s", err.s);
 	else if (path && !sample_run_to_file(&run->out, path))
 		status = run->out.status;
@@ -308,6 +310,8 @@ static int record_and_trace(struct trace_run *run, struct trace_words *words)
 
 	run->live = (struct live_run){ .plan = plan, .quiet = words->record.quiet, .verbose = words->record.verbose,
 				       .keeps_samples = true };
+	run->texts = run->live.texts =
+		trace_words_copy_texts(words, &run->table, &run->selection, run->abi, &run->live.notes);
 	plan->stop = signals_catch(false, &found);
 	plan->found = &found;
 	plan->drain_every_ns = plan->drain_later_every_ns = words->summary ? SUMMARY_DRAIN_NS : DRAIN_NS;
@@ -326,6 +330,7 @@ static int run_trace(struct trace_words *words)
 	else if (!status)
 		status = record_and_trace(&run, words);
 	status = exit_status(&run, status);
+	bpf_texts_free(run.texts);
 	syscall_summary_free(run.summary);
 	syscall_stream_free(run.stream);
 	session_release(&run.session);

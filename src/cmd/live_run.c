@@ -87,6 +87,19 @@ static void count_in_kernel(struct live_run *run)
 	run->plan->stage = on_stage;
 }
 
+/* ---- texts of system calls ---- */
+
+/* Addresses are printed where no text comes, so that this is no reason to end. */
+static int on_attach_texts(void *data, const struct counter_set *set, struct str *err)
+{
+	struct live_run *run = data;
+
+	if (bpf_texts_attach(run->texts, set, err))
+		note_add(&run->notes, false, NULL, "what pointers point at is not known: %s", err->s);
+	str_reset(err);
+	return 0;
+}
+
 /* A reader that is too slow misses samples, which are counted, but no record of what tasks do. */
 static struct record_sink *on_begin(void *data, const struct recording_info *recording)
 {
@@ -164,6 +177,8 @@ int live_run_begin(struct live_run *run, struct str *err)
 	run->plan->other_sink = on_begin;
 	if (run->counting)
 		count_in_kernel(run);
+	if (run->texts)
+		run->plan->attach = on_attach_texts;
 	run->plan->data = run;
 	code = pthread_create(&run->thread, NULL, record_main, run);
 	if (code)

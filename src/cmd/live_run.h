@@ -26,6 +26,7 @@ struct live_run {
 	 * NULL, with a note, where the events turn out to be none that it can count.
 	 */
 	struct bpf_counting *counting;
+	struct bpf_texts *texts; /* of system calls, which are among the events; borrowed. NULL: none are copied */
 
 	struct note_list notes; /* the recording's; the recorder's until it has ended */
 	size_t n_noted; /* of these, how many were printed */

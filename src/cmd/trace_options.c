@@ -472,3 +472,49 @@ int trace_words_complete(struct trace_words *words, const struct syscall_table *
 	plan->synth = words->faults || words->stacks > 0 ? SYNTH_TASKS | SYNTH_MMAPS : SYNTH_TASKS;
 	return code;
 }
+
+/* One event on each CPU, whoever is traced: programs write to the CPU's, not to a task's. */
+static int add_texts_event(struct event_list *events, const struct host_paths *host, struct str *err)
+{
+	int code = event_list_parse(events, "bpf-output/name=" SYSCALL_TEXTS_EVENT "/", host, err);
+	struct event *event = &events->v[events->n - 1];
+
+	if (code)
+		return code;
+	event->terms.inherit = TERM_OFF;
+	event->terms.call_graph = xstrdup("no");
+	sample_each(events);
+	return cpus_online(host, &event->cpus);
+}
+
+struct bpf_texts *trace_words_copy_texts(struct trace_words *words, const struct syscall_table *table,
+					 const struct syscall_selection *selection, enum syscall_abi abi,
+					 struct note_list *notes)
+{
+	const struct target_spec *target = &words->record.plan.target;
+	struct bpf_texts_options options = {
+		.of_tasks = !target->all_cpus && !target->cpus && !words->record.what.has_cgroups,
+	};
+	struct bpf_texts *texts = NULL;
+	struct str err = STR_INIT;
+	int code;
+
+	_Static_assert((int)SYSCALL_NUMBERS == (int)BPF_CALLS && (int)SYSCALL_IS_EXEC == (int)BPF_CALL_EXEC,
+		       "what is wanted is said in one way");
+	if (words->summary || words->no_calls || !syscall_selection_texts(selection, table, abi, options.texts, options.files))
+		return NULL;
+	code = bpf_texts_new(&texts, &options, &err);
+	if (!code)
+		code = add_texts_event(&words->record.what.events, &words->record.what.host, &err);
+	if (code) {
+		char *remedy = strchr(err.s, '\n');
+
+		if (remedy)
+			*remedy++ = '\0';
+		note_add(notes, false, remedy, "what pointers point at is not known: %s", err.s);
+		bpf_texts_free(texts);
+		texts = NULL;
+	}
+	str_release(&err);
+	return texts;
+}

@@ -402,6 +402,13 @@ static int set_off_cpu(const struct sampling_pass *p, struct event *event)
 	return set_callchain(&pass, event);
 }
 
+/* Samples of tracepoints have fields, those of BPF programs what these write. */
+static bool has_raw_data(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_TRACEPOINT ||
+	       (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT);
+}
+
 static int set_event(const struct sampling_pass *p, struct event *event)
 {
 	int rc;
@@ -410,7 +417,7 @@ static int set_event(const struct sampling_pass *p, struct event *event)
 		return set_off_cpu(p, event);
 	set_common(p, event);
 	set_registers(p, event);
-	if (event->attr.type == PERF_TYPE_TRACEPOINT)
+	if (has_raw_data(&event->attr))
 		event->attr.sample_type |= PERF_SAMPLE_RAW;
 	rc = rate_set(p->sampling, p->limit, event, p->notes, p->err);
 	/*

@@ -7,7 +7,7 @@
  *
  * A number is - where the machine does not have the call; a call whose arguments differ between machines has a row for
  * each. Classes are letters of class_rows[]; those of files and descriptors follow from the arguments' kinds. Kinds are
- * those of words.c. What it returns, where it is not a number: =hex, =task, =elsewhere, =none.
+ * those of words.c. What it returns, where it is not a number: =hex, =task, =elsewhere, =none, =exec.
  *
  * To add a call: a line. Names and numbers are those of asm/unistd_64.h, asm/unistd_32.h and asm-generic/unistd.h,
  * names of arguments those of the kernel's formats of syscalls:sys_enter_*.
@@ -79,7 +79,7 @@ static const char rows[] =
 	"clone - 120 220 p clone_flags:clone newsp:ptr parent_tidptr:ptr tls:hex child_tidptr:ptr =task\n"
 	"fork 57 2 - p =task\n"
 	"vfork 58 190 - p =task\n"
-	"execve 59 11 221 p filename:path argv:ptr envp:ptr\n"
+	"execve 59 11 221 p filename:path argv:ptr envp:ptr =exec\n"
 	"exit 60 1 93 p error_code:int =none\n"
 	"wait4 61 114 260 p upid:int stat_addr:ptr options:wait ru:ptr\n"
 	"kill 62 37 129 ps pid:int sig:signal\n"
@@ -328,7 +328,7 @@ static const char rows[] =
 	"memfd_create 319 356 279 m uname:text flags:memfd\n"
 	"kexec_file_load 320 - 294 - kernel_fd:fd initrd_fd:fd cmdline_len:size cmdline:ptr flags:hex\n"
 	"bpf 321 357 280 - cmd:bpf uattr:ptr size:uint\n"
-	"execveat 322 358 281 p fd:dir filename:path argv:ptr envp:ptr flags:at\n"
+	"execveat 322 358 281 p fd:dir filename:path argv:ptr envp:ptr flags:at =exec\n"
 	"userfaultfd 323 374 282 - flags:fdflags\n"
 	"membarrier 324 375 283 - cmd:membarrier flags:hex cpu_id:int\n"
 	"mlock2 325 376 284 m start:ptr len:size flags:hex\n"
@@ -532,7 +532,7 @@ static void take_return(struct syscall_row *row, const char *word)
 {
 	static const char *const names[] = {
 		[RETURNS_NUMBER] = "=", [RETURNS_HEX] = "=hex", [RETURNS_TASK] = "=task",
-		[RETURNS_ELSEWHERE] = "=elsewhere", [RETURNS_NEVER] = "=none",
+		[RETURNS_ELSEWHERE] = "=elsewhere", [RETURNS_NEVER] = "=none", [RETURNS_AS_ANOTHER] = "=exec",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -551,7 +551,7 @@ static void take_arg(struct syscall_row *row, const struct syscall_words *words,
 	arg->kind = (uint8_t)syscall_kind_find(words, kind, strlen(kind), arm_flags);
 	if (arg->kind == KIND_PATH)
 		row->classes |= CLASS_FILE;
-	if (arg->kind == KIND_FD || arg->kind == KIND_DIR)
+	if (syscall_is_descriptor(arg->kind))
 		row->classes |= CLASS_DESC;
 }
 

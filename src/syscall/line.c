@@ -108,6 +108,50 @@ static void add_value(const struct syscall_lines *lines, struct str *out, int ki
 	}
 }
 
+/*
+ * A text between quotes, or the file of a descriptor between < and >. None of these is bare in between: "a\\tb". What
+ * is not printable is \\xNN. One that goes on has "..." after it.
+ */
+static void add_text(struct str *out, const struct syscall_text *text)
+{
+	static const char bare[] = "\"<>\\\n\r\t", escaped[] = "\"<>\\nrt";
+	const bool is_file = text->kind == TEXT_FILE;
+
+	str_addc(out, is_file ? '<' : '"');
+	for (size_t i = 0, n; i < text->len; i += n) {
+		const char *special = strchr(bare, text->bytes[i]);
+
+		n = 1;
+		if (text->bytes[i] && special) {
+			str_addc(out, '\\');
+			str_addc(out, escaped[special - bare]);
+			continue;
+		}
+		while (i + n < text->len && (!text->bytes[i + n] || !strchr(bare, text->bytes[i + n])))
+			n++;
+		str_add_printable(out, text->bytes + i, n);
+	}
+	str_addc(out, is_file ? '>' : '"');
+	if (text->goes_on)
+		str_add(out, "...");
+}
+
+static void add_argument(const struct syscall_lines *lines, const struct syscall_call *call, size_t i,
+			 struct str *out)
+{
+	const int kind = call->row->args[i].kind;
+	struct syscall_text text;
+	const bool found = syscall_texts_find(call->texts, call->number, i, call->args[i], &text);
+
+	if (found && text.kind != TEXT_FILE && syscall_is_text(kind)) {
+		add_text(out, &text);
+		return;
+	}
+	add_value(lines, out, kind, call->args[i], call->abi_32);
+	if (found && text.kind == TEXT_FILE && syscall_is_descriptor(kind))
+		add_text(out, &text);
+}
+
 /* "name(arg: value, ...)" */
 static void add_call(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
 {
@@ -125,7 +169,7 @@ static void add_call(const struct syscall_lines *lines, const struct syscall_cal
 			str_add(out, ", ");
 		str_addn(out, row->args[i].name, row->args[i].len);
 		str_add(out, ": ");
-		add_value(lines, out, row->args[i].kind, call->args[i], call->abi_32);
+		add_argument(lines, call, i, out);
 	}
 	str_addc(out, ')');
 }
@@ -235,14 +279,37 @@ void line_add_json_who(const struct syscall_lines *lines, const struct thread *t
 	str_addf(out, ",\"pid\":%" PRId32 ",\"tid\":%" PRId32, thread->pid, thread->tid);
 }
 
+/* Backslashes before the quotes and backslashes from there on: all else is printable already. */
+static void escape_from(struct str *out, size_t start)
+{
+	const size_t len = out->len;
+	size_t n = 0, to;
+
+	for (size_t i = start; i < len; i++)
+		n += out->s[i] == '"' || out->s[i] == '\\';
+	str_pad(out, ' ', n);
+	to = out->len;
+	for (size_t i = len; to > i; ) {
+		char c = out->s[--i];
+
+		out->s[--to] = c;
+		if (c == '"' || c == '\\')
+			out->s[--to] = '\\';
+	}
+}
+
 static void add_json_args(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out)
 {
 	const struct syscall_row *row = call->row;
 
 	str_add(out, ",\"args\":{");
 	for (size_t i = 0; i < row->n_args; i++) {
+		size_t start;
+
 		str_addf(out, "%s\"%.*s\":\"", i ? "," : "", row->args[i].len, row->args[i].name);
-		add_value(lines, out, row->args[i].kind, call->args[i], call->abi_32);
+		start = out->len;
+		add_argument(lines, call, i, out);
+		escape_from(out, start);
 		str_addc(out, '"');
 	}
 	str_add(out, "},\"values\":[");

@@ -85,6 +85,8 @@ static void learn_point(struct syscall_stream *stream, const struct data_event *
 	if (stream->tracepoints && tracepoint_names(stream->tracepoints, event, &system, &name) &&
 	    !strcmp(system, "raw_syscalls"))
 		learn_call(stream, event, name, point);
+	else if (syscall_event_has_texts(event))
+		point->kind = POINT_TEXT;
 	if (point->kind != POINT_NONE || !stream->sink.wants || !stream->sink.wants(stream->sink.context, event))
 		return;
 	point->kind = software_point(&event->attr);
@@ -142,6 +144,7 @@ static struct syscall_thread *state_of(struct thread *thread)
 	if (!state) {
 		state = xcalloc(1, sizeof(*state));
 		state->thread = thread;
+		str_init(&state->texts.bytes);
 		thread->user = state;
 	}
 	return state;
@@ -149,12 +152,12 @@ static struct syscall_thread *state_of(struct thread *thread)
 
 static int tell(struct syscall_stream *stream, const struct syscall_call *call, struct str *err)
 {
-	int code;
+	int code = 0;
 
-	if (stream->enough || !syscall_is_taken(stream->selection, stream->table, call->row))
-		return 0;
-	code = stream->sink.call(stream->sink.context, call, err);
+	if (!stream->enough && syscall_is_taken(stream->selection, stream->table, call->row))
+		code = stream->sink.call(stream->sink.context, call, err);
 	stream->enough |= code > 0;
+	syscall_texts_clear(&call->thread->texts);
 	return code < 0 ? code : 0;
 }
 
@@ -168,6 +171,7 @@ static struct syscall_call call_of(struct syscall_thread *thread, enum syscall_s
 		.abi_32 = thread->abi_32,
 		.begun_ns = thread->begun_ns,
 		.args = thread->args,
+		.texts = &thread->texts,
 	};
 }
 
@@ -190,6 +194,8 @@ static int enter(struct syscall_stream *stream, struct syscall_thread *thread, c
 
 	if (code)
 		return code;
+	if (thread->texts_losses != stream->losses)
+		syscall_texts_clear(&thread->texts);
 	thread->abi_32 = sample->has & PERF_SAMPLE_REGS_USER && sample->user_regs.abi == REGS_ABI_32;
 	thread->number = read_number(stream, sample->raw + point->id.offset, point->id.size);
 	thread->row = syscall_find(stream->table, thread->abi_32 ? stream->abi_32 : stream->abi, thread->number);
@@ -257,6 +263,26 @@ static int tell_event(struct syscall_stream *stream, const struct point *point, 
 	return code < 0 ? code : 0;
 }
 
+/* A text that was read at the begin of a call says that the thread is in no other call any more. */
+static int take_text(struct syscall_stream *stream, struct syscall_thread *thread, const struct sample *sample,
+		     struct str *err)
+{
+	struct syscall_text text;
+	int code = 0;
+
+	if (!syscall_text_read(&text, sample->raw, sample->raw_size, stream->recording->decoder->swap))
+		return 0;
+	if (text.kind != TEXT_LATE)
+		code = give_up(stream, thread, err);
+	else if (!thread->in_call || thread->losses != stream->losses)
+		return 0;
+	if (thread->texts_losses != stream->losses)
+		syscall_texts_clear(&thread->texts);
+	thread->texts_losses = stream->losses;
+	syscall_texts_put(&thread->texts, &text);
+	return code;
+}
+
 /* ---- records ---- */
 
 static int on_sample(void *context, struct replay *replay, const struct replay_sample *sample, struct str *err)
@@ -272,6 +298,8 @@ static int on_sample(void *context, struct replay *replay, const struct replay_s
 	if (point->kind == POINT_NONE ||
 	    (point->kind < POINT_OTHER && (!(s->has & PERF_SAMPLE_RAW) || s->raw_size < point->least_bytes)))
 		return 0;
+	if (point->kind == POINT_TEXT)
+		return take_text(stream, state_of(sample->thread), s, err);
 	if (!stream->begun_ns)
 		stream->begun_ns = s->time_ns;
 	if (point->kind >= POINT_OTHER)
@@ -305,6 +333,7 @@ static void on_thread_gone(void *context, struct thread *thread)
 		return;
 	if (stream->sink.gone)
 		stream->sink.gone(stream->sink.context, thread->user);
+	str_release(&((struct syscall_thread *)thread->user)->texts.bytes);
 	free(thread->user);
 	thread->user = NULL;
 }

@@ -6,6 +6,7 @@
  *   replay -> pairing.c: joins entry and exit by thread -> struct syscall_call -> struct syscall_sink
  *                                                                                 |-> line.c: a line for each
  *   calls.c: number -> name and arguments; words.c: value -> name                 '-> summary.c: per thread and call
+ *   texts.c: what arguments point at, as a BPF program has read it
  *
  * Samples of other events come between the calls, in the order of time: struct syscall_event -> event_line.c.
  *
@@ -35,6 +36,14 @@ enum syscall_kind {
 	KIND_FD, KIND_DIR, /* a descriptor; one that names relative to it are looked up from: CWD */
 	KIND_WORDS,
 };
+static inline bool syscall_is_text(int kind)
+{
+	return kind == KIND_TEXT || kind == KIND_PATH;
+}
+static inline bool syscall_is_descriptor(int kind)
+{
+	return kind == KIND_FD || kind == KIND_DIR;
+}
 struct syscall_words;
 struct syscall_words *syscall_words_new(void);
 void syscall_words_free(struct syscall_words *words);
@@ -59,6 +68,7 @@ enum syscall_return {
 	RETURNS_TASK, /* the number of a new one; in that one 0 */
 	RETURNS_ELSEWHERE, /* to where a signal came; its exit has number -1 */
 	RETURNS_NEVER,
+	RETURNS_AS_ANOTHER, /* a number; where it is no error, the thread runs another program */
 };
 struct syscall_arg {
 	const char *name;
@@ -122,6 +132,53 @@ static inline bool syscall_is_taken(const struct syscall_selection *selection, c
 void syscall_selection_filter(const struct syscall_selection *selection, const struct syscall_table *table,
 			      enum syscall_abi abi, struct str *out);
 
+/* Sets what BPF programs are to copy: by number, bits of the arguments that are texts, descriptors. False: nothing. */
+enum { SYSCALL_IS_EXEC = 1 << SYSCALL_ARGS }; /* a bit beside those of texts: the memory is another one after it */
+bool syscall_selection_texts(const struct syscall_selection *selection, const struct syscall_table *table,
+			     enum syscall_abi abi, uint8_t texts[SYSCALL_NUMBERS], uint8_t files[SYSCALL_NUMBERS]);
+
+/* ---- texts.c: what arguments point at, and files of descriptors ---- */
+
+#define SYSCALL_TEXTS_EVENT "syscall-texts"
+enum { SYSCALL_TEXT_MAX = 4096 }; /* bytes of one; no path is longer */
+enum syscall_text_kind {
+	TEXT_EARLY, /* read when the call began */
+	TEXT_LATE, /* when it ended */
+	TEXT_FILE, /* the file of a descriptor */
+	TEXT_KINDS,
+};
+struct syscall_text {
+	uint64_t address; /* of a file: the descriptor */
+	uint32_t number; /* of the call */
+	uint8_t argument;
+	enum syscall_text_kind kind;
+	bool goes_on; /* it is longer than these bytes */
+	/* Any bytes. A file that has just come has names, each with NUL, from its own to that below the root. */
+	const char *bytes;
+	size_t len;
+	/* These belong to such a file. */
+	uint64_t inode;
+	uint32_t filesystem; /* its magic number */
+	bool deleted, whole; /* it has no name any more; all its names are there */
+};
+/* Texts of one call. Zeroed: none. */
+struct syscall_texts {
+	uint32_t number;
+	unsigned known; /* bits */
+	struct str bytes;
+	struct syscall_text v[SYSCALL_ARGS];
+	size_t at[SYSCALL_ARGS]; /* in bytes */
+};
+bool syscall_event_has_texts(const struct data_event *event);
+/* Reads a sample's raw data; false: it is none. The bytes are borrowed. */
+bool syscall_text_read(struct syscall_text *text, const uint8_t *raw, size_t n, bool swap);
+/* Copies the text. One of another call, or of an argument that has one, begins anew. */
+void syscall_texts_put(struct syscall_texts *texts, const struct syscall_text *text);
+void syscall_texts_clear(struct syscall_texts *texts); /* memory kept */
+/* The text of this call's argument, if that is what was read; of a descriptor its file. The bytes are borrowed. */
+bool syscall_texts_find(const struct syscall_texts *texts, int64_t number, size_t argument, uint64_t address,
+			struct syscall_text *text);
+
 /* ---- pairing.c: calls ---- */
 
 enum syscall_state {
@@ -140,6 +197,8 @@ struct syscall_thread {
 	const struct syscall_row *row;
 	uint64_t begun_ns, losses; /* how many losses there had been */
 	uint64_t args[SYSCALL_ARGS];
+	struct syscall_texts texts; /* of this call, or of the next one, whose begin comes then */
+	uint64_t texts_losses; /* how many losses there had been */
 };
 struct syscall_call {
 	enum syscall_state state;
@@ -149,6 +208,7 @@ struct syscall_call {
 	bool abi_32;
 	uint64_t begun_ns, ended_ns; /* begun: not of CALL_CONTINUED; ended: of _WHOLE and _CONTINUED */
 	const uint64_t *args; /* SYSCALL_ARGS of the thread's; not of CALL_CONTINUED */
+	const struct syscall_texts *texts; /* that arguments point at */
 	int64_t returned; /* of _WHOLE and _CONTINUED */
 	const struct replay_sample *exit; /* the sample of its exit: of these two; else NULL */
 };
@@ -163,6 +223,7 @@ static inline bool syscall_failed(const struct syscall_call *call)
 enum syscall_point {
 	POINT_NONE, /* an event that nobody wants */
 	POINT_ENTER, POINT_EXIT,
+	POINT_TEXT, /* what an argument points at */
 	POINT_OTHER, /* the first that is no call: of a tracepoint, or of any other event */
 	POINT_FAULT, POINT_MINOR_FAULT, POINT_MAJOR_FAULT, /* a page was not there: of either kind, of the one known */
 	POINT_RUNTIME, /* sched:sched_stat_runtime: its thread was on a CPU */

@@ -24,6 +24,7 @@ need_words()
 		;;
 	"perf_event_paranoid "*) need_paranoid "${1##* }" ;;
 	tracefs) need_tracefs ;;
+	"BPF programs at tracepoints") need_bpf_texts ;;
 	uprobes) need_uprobes ;;
 	"no counter unit") need_no_counter_unit ;;
 	"a virtual machine") need_virtual ;;

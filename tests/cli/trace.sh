@@ -10,15 +10,19 @@ need_paranoid -1
 work=$WORK/syscalls
 
 # What stands behind the thread, with one blank before "=".
-calls() { sed -E 's/^.{27}[^/]*\/[0-9]+ //; s/ += / = /; s/ +\.\.\.$/ .../' "$@"; }
+calls() { sed -E 's/^.{24}[^/]*\/[0-9]+ //; s/ += / = /; s/ +\.\.\.$/ .../' "$@"; }
 # Lines from one getpgid() to the next.
 between() { sed -n '/ getpgid(/,/ getpgid(/p' "$1"; }
+no_texts=$(why_no_texts)
+# Texts, and the pointers to them, in one form; descriptors without their files.
+without_texts() { sed -E 's/name: ("[^"]*"|0x[0-9a-f]+)/name: TEXT/; s/(fd: [0-9]+)<[^>]*>/\1/g' "$@"; }
+as_known() { if [ -n "$no_texts" ]; then without_texts "$@"; else cat "$@"; fi; }
 
 test_arguments_and_results()
 {
 	check "runs" "$PSTAT" trace -o lines "$work" calls
 	"$PSTAT" trace -o lines "$work" calls >expected
-	same "each call, its arguments, what it returned" "$(<expected)" "$(between lines | calls)"
+	same "each call, its arguments, what it returned" "$(as_known expected)" "$(between lines | calls | as_known)"
 	check "times and durations" grep -Eq '^ +[0-9]+\.[0-9]{3} \( *[0-9]+\.[0-9]{3} ms\): syscalls/[0-9]+ openat' lines
 	same "the first one was begun before" 1 "$(grep -Ec '^ +\? \( {9}\): .*\.\.\. \[continued\]: execve\(\) += 0$' lines)"
 	same "the last one does not return" "exit_group(error_code: 0) = ?" "$(tail -n 1 lines | calls)"
@@ -82,11 +86,60 @@ test_running_process()
 	kill $pid
 }
 
+# Texts that arguments point at: hostile ones, cut ones, and pointers that nobody can read.
+test_texts()
+{
+	[ -z "$no_texts" ] || skip "needs BPF programs: $no_texts"
+	"$PSTAT" trace -o lines "$work" texts >expected
+	same "texts, and pointers to none" "$(<expected)" "$(between lines | calls)"
+	"$PSTAT" trace -e openat,getpgid -o lines "$work" texts >expected
+	same "with a filter" "$(grep -v renameat2 expected)" "$(between lines | calls)"
+	"$PSTAT" trace -j -o lines.json "$work" texts >expected
+	check "each line is JSON" sh -c "'$PYTHON' '$ROOT/tests/cli/json_valid.py' <lines.json"
+	same "its texts are those of the lines" "$(grep -o 'filename: .*, flags: RD' expected)" "$("$PYTHON" -c '
+import json, sys
+for call in map(json.loads, open(sys.argv[1])):
+    if call["args"].get("flags") == "RDONLY|PATH" if "args" in call else False:
+        print("filename: %s, flags: RD" % call["args"]["filename"])' lines.json)"
+	"$PSTAT" trace -a -e openat -o lines cat /nonexistent/all_tasks 2>why
+	check "-a" grep -q ': cat/.* openat(dfd: CWD, filename: "/nonexistent/all_tasks"' lines
+	"$PSTAT" trace -e openat -o lines sh -c 'for i in 1 2 3; do cat /nonexistent/$i & cat /nonexistent/$i; wait; done' 2>why
+	same "children of a task, whoever has ended before" "2 2 2" \
+		"$(for i in 1 2 3; do grep -c "\"/nonexistent/$i\"" lines; done | xargs)"
+	same "each path is known" 0 "$(grep -c 'filename: 0x' lines)"
+}
+
+# Files of descriptors, by the names that the kernel has for them.
+test_files_of_descriptors()
+{
+	[ -z "$no_texts" ] || skip "needs BPF programs: $no_texts"
+	"$PSTAT" trace -o lines "$work" files >expected
+	same "files of all kinds" "$(<expected)" "$(between lines | calls)"
+	exec 7</dev/null 8<"$work"
+	"$PSTAT" trace -e dup2,dup3 -o lines sh -c 'read x <&7; read x <&8' 2>why
+	has "open before the trace began, and no call that opens is traced" \
+		"dup[23]\\(oldfd: 8<$(readlink -f "$work")>, newfd: 0" "$(<lines)"
+	exec 7<&- 8<&-
+}
+
+test_texts_beside_strace()
+{
+	[ -z "$no_texts" ] || skip "needs BPF programs: $no_texts"
+	need_cmd strace
+	strace -o by_strace true 2>why || skip "needs a strace that may trace: $(head -n 1 why)"
+	program=(sh -c 'cat /nonexistent/a; ls -d /etc /nonexistent/b; mkdir /nonexistent/c; exec ls -d .')
+	strace -f -s 9999 -o by_strace -e %file "${program[@]}" >/dev/null 2>&1
+	"$PSTAT" trace -o lines -e %file "${program[@]}" >/dev/null 2>&1
+	texts() { sed -nE 's/^([a-z0-9_]+)\(([^"]*)("([^"]*)").*/\1 \4/p' "$@"; }
+	# The first exec was before, and processes run side by side.
+	same "paths" "$(sed 's/^[0-9]* *//' by_strace | texts | tail -n +2 | sort)" "$(calls lines | texts | sort)"
+}
+
 # A thread of a process that ends is told of, whichever way the kernel ends its call.
 test_ends_inside_a_call()
 {
 	"$PSTAT" trace -o lines "$work" killed >tid
-	has "its call" "syscalls/$(<tid) read\\(fd: [0-9]+, buf: 0x[0-9a-f]+, count: 1\\) +(= -1 ERESTARTSYS .*|\\.\\.\\.)\$" \
+	has "its call" "syscalls/$(<tid) read\\(fd: [0-9]+(<pipe:\\[[0-9]+\\]>)?, buf: 0x[0-9a-f]+, count: 1\\) +(= -1 ERESTARTSYS .*|\\.\\.\\.)\$" \
 		"$(<lines)"
 }
 
@@ -131,8 +184,8 @@ test_json()
 		        assert len(call["values"]) == len(call["args"]) and call["duration_ns"] >= 0 and call["time"] > 0
 		    inside ^= call["call"] == "getpgid"
 	END
-	same "as the lines have it" "$(sed -E 's/= -1 (E[A-Z]*) .*/= \1/; s/= 0x[0-9a-f]+$/= ADDRESS/' expected)" \
-		"$(sed -E 's/^(mmap.*) = [0-9]+$/\1 = ADDRESS/' by_json)"
+	same "as the lines have it" "$(as_known expected | sed -E 's/= -1 (E[A-Z]*) .*/= \1/; s/= 0x[0-9a-f]+$/= ADDRESS/')" \
+		"$(as_known by_json | sed -E 's/^(mmap.*) = [0-9]+$/\1 = ADDRESS/')"
 	"$PSTAT" trace -j -s --errno-summary -o lines.json "$work" calls >expected
 	"$PYTHON" - lines.json >by_json <<-'END'
 		import json, sys
@@ -166,8 +219,8 @@ test_files()
 {
 	check "pstat trace record" "$PSTAT" trace record -q -o ours.data "$work" calls
 	"$PSTAT" trace -i ours.data -o lines
-	"$work" calls | sed 's/0x[0-9a-f]*/P/g' >expected
-	same "read again" "$(<expected)" "$(between lines | calls | sed 's/0x[0-9a-f]*/P/g')"
+	"$work" calls | without_texts | sed 's/0x[0-9a-f]*/P/g' >expected
+	same "read again" "$(<expected)" "$(between lines | calls | without_texts | sed 's/0x[0-9a-f]*/P/g')"
 	same "from a pipe" "$(<lines)" "$("$PSTAT" trace record -q -o - "$work" calls | "$PSTAT" trace -i - -o - | head -c 0; cat lines)"
 	"$PSTAT" trace -i ours.data -e close -o lines
 	same "-e" "close" "$(calls lines | cut -d '(' -f 1 | sort -u)"
@@ -179,7 +232,7 @@ test_files()
 	"$PSTAT" trace -i theirs.data -o lines
 	# perf gives the program a descriptor more.
 	numbers='s/0x[0-9a-f]*/P/g; s/fd: [0-9]+/fd/; s/^(openat|socket)(.*) = [0-9]+$/\1\2/'
-	same "perf's file" "$(sed -E "$numbers" expected)" "$(between lines | calls | sed -E "$numbers")"
+	same "perf's file" "$(sed -E "$numbers" expected)" "$(between lines | calls | without_texts | sed -E "$numbers")"
 	perf trace -s -i ours.data -o by_perf 2>/dev/null || skip "needs a perf that reads a file's calls"
 	"$PSTAT" trace -s -i ours.data -o by_us
 	rows='$1 ~ /^[a-z_0-9]+$/ && $2 ~ /^[0-9]+$/ && NF >= 8 && $4 != "-" { print $1, $2, $3, $4, $5, $6, $7 }'

@@ -10,10 +10,11 @@
 #include <string.h>
 
 enum {
-	ENTER_ID = 101, EXIT_ID = 201, RUNTIME_ID = 301, FAULT_ID = 401, CLOCK_ID = 501, /* of events, in this order */
+	ENTER_ID = 101, EXIT_ID = 201, RUNTIME_ID = 301, FAULT_ID = 401, CLOCK_ID = 501, TEXT_ID = 601, /* of events, in this order */
 	ENTER_TYPE = 443, EXIT_TYPE = 442, RUNTIME_TYPE = 300,
 	TID = 42, CHILD = 77,
 };
+enum { TEXT_EVENT = 5 }; /* its index */
 
 #define COMMON_FIELDS                                                                      \
 	"format:\n"                                                                        \
@@ -124,6 +125,19 @@ static void add_event(struct made *m, uint32_t type, uint64_t config, uint64_t i
 	events_add(&m->events, &attr, sizeof(attr), &id, 1);
 }
 
+static void add_texts_event(struct made *m)
+{
+	const uint64_t id = TEXT_ID;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_BPF_OUTPUT, .size = sizeof(attr),
+		.sample_period = 1, .sample_id_all = 1, .sample_type = m->events.v[0]->attr.sample_type,
+		.sample_regs_user = 1,
+	};
+
+	events_add(&m->events, &attr, sizeof(attr), &id, 1);
+	m->events.v[TEXT_EVENT]->name = xstrdup("syscall-texts");
+}
+
 static int set_up(void **state)
 {
 	struct made *m = xcalloc(1, sizeof(*m));
@@ -142,6 +156,7 @@ static int set_up(void **state)
 	m->events.v[2]->name = xstrdup("sched:sched_stat_runtime");
 	add_event(m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, FAULT_ID);
 	add_event(m, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, CLOCK_ID);
+	add_texts_event(m);
 	set_formats(m, enter_format, exit_format);
 	decoder_init(&m->decoder, &m->events, false);
 	m->recording = (struct recording_info){ .events = &m->events, .info = &m->info, .decoder = &m->decoder,
@@ -196,6 +211,13 @@ static void add_sample(struct made *m, int tid, uint64_t time_ns, bool is_exit, 
 
 	body.sample.user_regs.abi = is_32 ? 1 : 2;
 	add(m, &body, is_exit);
+}
+
+static void add_text_sample(struct made *m, int tid, uint64_t time_ns, const void *raw, size_t n)
+{
+	struct record_body body = sample_of(TEXT_ID, tid, time_ns, raw, n);
+
+	add(m, &body, TEXT_EVENT);
 }
 
 static void ran(struct made *m, int tid, uint64_t time_ns, const char *comm, uint64_t runtime_ns)
@@ -567,6 +589,219 @@ static void test_json(void **state)
 		"\"call\":\"getpid\",\"number\":39,\"args\":{},\"values\":[]}\n");
 }
 
+/* ---- texts ---- */
+
+static void select_calls(struct made *m, const char *list)
+{
+	syscall_selection_release(&m->selection);
+	assert_int_equal(syscall_selection_add(&m->selection, &m->table, list, &m->err), 0);
+}
+
+struct raw_text {
+	uint64_t address;
+	uint32_t number;
+	uint8_t argument, kind;
+	uint16_t len;
+	uint64_t inode;
+	uint32_t filesystem;
+	uint8_t deleted, whole;
+	uint16_t unused;
+	char bytes[SYSCALL_TEXT_MAX + 4];
+};
+
+static void add_raw_text(struct made *m, uint64_t time_ns, const struct raw_text *raw)
+{
+	/* With the size before it a whole number of words, as the kernel has it. */
+	add_text_sample(m, TID, time_ns, raw, (offsetof(struct raw_text, bytes) + raw->len + 1 + 11) / 8 * 8 - 4);
+}
+
+static void text(struct made *m, uint64_t time_ns, uint32_t number, uint8_t argument, uint64_t address,
+		 const char *bytes)
+{
+	struct raw_text raw = { .address = address, .number = number, .argument = argument };
+
+	raw.kind = !strcmp(bytes, "late") ? TEXT_LATE : TEXT_EARLY;
+	raw.len = (uint16_t)strlen(bytes);
+	memcpy(raw.bytes, bytes, raw.len);
+	add_raw_text(m, time_ns, &raw);
+}
+
+static void test_texts(void **state)
+{
+	static const uint64_t args[] = { (uint32_t)-100, 0x7f00, 0, 0, 9, 9 };
+	static const uint64_t two[] = { 0x10, 0x7f20, 0, 0, 0, 0 };
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	text(m, 1000000, 257, 1, 0x7f00, "/a \"b\"\\c\n\x1b\xc3\xa9\xff");
+	enter_as(m, TID, 1000001, false, 257, args);
+	leave(m, TID, 1000100, 257, 3);
+	enter_as(m, TID, 1000200, false, 257, args); /* it is not the text of this call */
+	leave(m, TID, 1000300, 257, 3);
+	enter_as(m, TID, 1000400, false, 257, args); /* read when the call ended */
+	text(m, 1000490, 257, 1, 0x7f00, "late");
+	leave(m, TID, 1000500, 257, 3);
+	text(m, 1000600, 257, 1, 0x7f01, "/of another address");
+	enter_as(m, TID, 1000601, false, 257, args);
+	leave(m, TID, 1000700, 257, 3);
+	text(m, 1000800, 258, 1, 0x7f00, "/of another call");
+	enter_as(m, TID, 1000801, false, 257, args);
+	leave(m, TID, 1000900, 257, 3);
+	text(m, 1001000, 82, 0, 0x10, "");
+	text(m, 1001001, 82, 1, 0x7f20, "to");
+	enter_as(m, TID, 1001002, false, 82, two);
+	text(m, 1001100, 257, 1, 0x7f00, "/next"); /* it ends the call before */
+	enter_as(m, TID, 1001101, false, 257, args);
+	leave(m, TID, 1001200, 257, 3);
+	run(m);
+	same_text(m,
+		  "1.000 ( 0.000 ms): sh/42 openat(dfd: CWD, "
+		  "filename: \"/a \\\"b\\\"\\\\c\\n\\x1b\xc3\xa9\\xff\", flags: RDONLY, mode: 0) = 3\n"
+		  "1.000 ( 0.000 ms): sh/42 openat(dfd: CWD, filename: 0x7f00, flags: RDONLY, mode: 0) = 3\n"
+		  "1.000 ( 0.000 ms): sh/42 openat(dfd: CWD, filename: \"late\", flags: RDONLY, mode: 0) = 3\n"
+		  "1.001 ( 0.000 ms): sh/42 openat(dfd: CWD, filename: 0x7f00, flags: RDONLY, mode: 0) = 3\n"
+		  "1.001 ( 0.000 ms): sh/42 openat(dfd: CWD, filename: 0x7f00, flags: RDONLY, mode: 0) = 3\n"
+		  "1.001 ( ): sh/42 rename(oldname: \"\", newname: \"to\") ...\n"
+		  "1.001 ( 0.000 ms): sh/42 openat(dfd: CWD, filename: \"/next\", flags: RDONLY, mode: 0) = 3\n");
+}
+
+/* What was lost may be the call that the text was of, or the text of the call. */
+static void test_texts_and_losses(void **state)
+{
+	static const uint64_t args[] = { 0x7f00, 0, 0, 0, 9, 9 };
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	text(m, 1000000, 80, 0, 0x7f00, "/before");
+	lose(m, 1000001, 2);
+	enter_as(m, TID, 1000002, false, 80, args);
+	lose(m, 1000003, 2);
+	text(m, 1000004, 80, 0, 0x7f00, "late");
+	leave(m, TID, 1000005, 80, 0);
+	run(m);
+	same_text(m, "1.000 ( ): LOST 2 events\n"
+		     "1.000 ( ): LOST 2 events\n"
+		     "1.000 ( ): sh/42 chdir(filename: 0x7f00) ...\n"
+		     "? ( ): sh/42 ... [continued]: chdir() = 0\n");
+}
+
+static void test_json_texts(void **state)
+{
+	static const uint64_t args[] = { 0x7f00, 0, 0, 0, 9, 9 };
+	struct made *m = *state;
+
+	name(m, TID, "sh");
+	text(m, 1000000000, 80, 0, 0x7f00, "\"\\\n");
+	enter_as(m, TID, 1000000001, false, 80, args);
+	leave(m, TID, 1000000003, 80, 0);
+	m->json = true;
+	run(m);
+	assert_non_null(strstr(m->text.s, "\"args\":{\"filename\":\"\\\"\\\\\\\"\\\\\\\\\\\\n\\\"\"}"));
+}
+
+static void test_odd_texts(void **state)
+{
+	struct raw_text raw = { .address = 0x7f00, .number = 80, .len = 3, .bytes = "abc" };
+	const uint8_t *bytes = (const uint8_t *)&raw;
+	struct syscall_text read;
+
+	(void)state;
+	for (size_t n = 0; n < 35; n++)
+		assert_false(syscall_text_read(&read, bytes, n, false));
+	assert_true(syscall_text_read(&read, bytes, 35, false));
+	assert_true(read.len == 3 && !read.goes_on && read.address == 0x7f00 && read.number == 80);
+	raw.argument = SYSCALL_ARGS;
+	assert_false(syscall_text_read(&read, bytes, sizeof(raw), false));
+	raw.argument = 255;
+	assert_false(syscall_text_read(&read, bytes, sizeof(raw), false));
+	raw.argument = 5;
+	raw.kind = TEXT_KINDS;
+	assert_false(syscall_text_read(&read, bytes, sizeof(raw), false));
+	raw.kind = TEXT_FILE;
+	for (unsigned len = SYSCALL_TEXT_MAX; len <= UINT16_MAX; len += UINT16_MAX - SYSCALL_TEXT_MAX) {
+		raw.len = (uint16_t)len;
+		assert_false(syscall_text_read(&read, bytes, 32 + SYSCALL_TEXT_MAX - 1, false));
+		assert_true(syscall_text_read(&read, bytes, 32 + SYSCALL_TEXT_MAX, false));
+		assert_true(read.len == SYSCALL_TEXT_MAX && read.goes_on == (len > SYSCALL_TEXT_MAX));
+	}
+	raw = (struct raw_text){ __builtin_bswap64(0x7f00), __builtin_bswap32(80), 1, TEXT_FILE, __builtin_bswap16(2),
+				 __builtin_bswap64(77), __builtin_bswap32(0x50495045), 1, 0, 0, "ab" };
+	assert_true(syscall_text_read(&read, bytes, 34, true));
+	assert_true(read.address == 0x7f00 && read.number == 80 && read.argument == 1 && read.kind == TEXT_FILE);
+	assert_true(read.len == 2 && read.inode == 77 && read.filesystem == 0x50495045 && read.deleted && !read.whole);
+	assert_false(syscall_text_read(&read, bytes, 34, false));
+}
+
+/* A close() of this file, and its line. */
+static void same_file(struct made *m, const struct raw_text *file, size_t n_names, const char *shown)
+{
+	const uint64_t args[] = { 3, 0, 0, 0, 0, 0 };
+	struct raw_text raw = *file;
+	struct str line = STR_INIT;
+
+	raw.address = raw.number = 3;
+	raw.kind = TEXT_FILE;
+	raw.len = (uint16_t)n_names;
+	str_reset(&m->text);
+	name(m, TID, "sh");
+	add_raw_text(m, 1000000, &raw);
+	enter_as(m, TID, 1000001, false, 3, args);
+	leave(m, TID, 1000002, 3, 0);
+	run(m);
+	str_addf(&line, "1.000 ( 0.000 ms): sh/42 close(fd: 3%s) = 0\n", shown);
+	same_text(m, line.s);
+	str_release(&line);
+	syscall_stream_free(m->stream);
+	m->stream = NULL;
+}
+
+static void test_files(void **state)
+{
+	struct made *m = *state;
+
+#define FILE_OF(shown, names, is_whole, ...)                                                                       \
+	same_file(m, &(struct raw_text){ .bytes = names, .whole = is_whole, __VA_ARGS__ }, sizeof(names) - 1, shown)
+	FILE_OF("</>", "", 1, .inode = 0);
+	FILE_OF("</usr/lib/libc.so>", "libc.so\0lib\0usr\0", 1, .inode = 0);
+	FILE_OF("<.../b/c>", "c\0b\0", 0, .inode = 0);
+	FILE_OF("</a (deleted)>", "a\0", 1, .deleted = 1);
+	FILE_OF("</a\\<\\>\\n\\x1b>", "a<>\n\x1b\0", 1, .inode = 0);
+	FILE_OF("<pipe:[18446744073709551615]>", "", 1, .filesystem = 0x50495045, .inode = UINT64_MAX);
+	FILE_OF("<socket:[7]>", "x\0", 1, .filesystem = 0x534f434b, .inode = 7, .deleted = 1);
+	FILE_OF("<anon_inode:[eventfd]>", "[eventfd]\0", 1, .filesystem = 0x09041934);
+	/* No program of ours writes these. */
+	FILE_OF("<anon_inode:>", "", 1, .filesystem = 0x09041934);
+	FILE_OF("<anon_inode:ab>", "ab", 1, .filesystem = 0x09041934);
+	FILE_OF("</b/a>", "a\0b", 1, .inode = 0);
+	FILE_OF("<//>", "\0\0", 1, .inode = 0);
+#undef FILE_OF
+}
+
+static void test_wanted_texts(void **state)
+{
+	struct made *m = *state;
+	uint8_t wanted[SYSCALL_NUMBERS], files[SYSCALL_NUMBERS];
+
+	assert_true(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_X86_64, wanted, files));
+	assert_int_equal(wanted[257], 2); /* openat */
+	assert_int_equal(files[257], 1);
+	assert_int_equal(wanted[82], 3); /* rename */
+	assert_int_equal(files[82], 0);
+	assert_int_equal(wanted[59], 1 | SYSCALL_IS_EXEC);
+	assert_int_equal(wanted[0], 0); /* read */
+	assert_int_equal(files[0], 1);
+	assert_int_equal(files[40], 3); /* sendfile */
+	select_calls(m, "open");
+	assert_true(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_X86_64, wanted, files));
+	assert_int_equal(wanted[2], 1);
+	assert_int_equal(wanted[257], 0);
+	/* It has no open. */
+	assert_false(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_GENERIC, wanted, files));
+	assert_false(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_UNKNOWN, wanted, files));
+	select_calls(m, "getpid");
+	assert_false(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_X86_64, wanted, files));
+}
+
 /* ---- what does not fit ---- */
 
 static void test_cut_samples(void **state)
@@ -612,10 +847,13 @@ static void test_any_bytes(void **state)
 			raw[j] = seed >> (seed >> 58);
 		}
 		raw[1] %= 600;
-		add_sample(m, (int)(raw[2] % 5), 1000 + i, raw[3] & 1, raw[3] & 2, raw, 68);
+		if (raw[3] % 3 == 2)
+			add_text_sample(m, (int)(raw[2] % 5), 1000 + i, raw, 68);
+		else
+			add_sample(m, (int)(raw[2] % 5), 1000 + i, raw[3] % 3, raw[3] & 4, raw, 68);
 	}
 	run(m);
-	assert_true(m->n_told > 2000);
+	assert_true(m->n_told > 1500);
 	for (size_t i = 0; i < m->text.len; i++)
 		assert_true(m->text.s[i] == '\n' || (m->text.s[i] >= ' ' && m->text.s[i] <= '~'));
 }
@@ -705,12 +943,6 @@ static bool takes(const struct made *m, const char *call)
 			return syscall_is_taken(&m->selection, &m->table, &m->table.v[i]);
 	fail_msg("no call %s", call);
 	return false;
-}
-
-static void select_calls(struct made *m, const char *list)
-{
-	syscall_selection_release(&m->selection);
-	assert_int_equal(syscall_selection_add(&m->selection, &m->table, list, &m->err), 0);
 }
 
 static void test_selection(void **state)
@@ -932,7 +1164,9 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(whole), TEST(halves), TEST(losses), TEST(signals), TEST(tasks), TEST(32_bits),
-		TEST(unknown_numbers), TEST(json), TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
+		TEST(unknown_numbers), TEST(json), TEST(texts),
+		TEST(texts_and_losses), TEST(json_texts), TEST(odd_texts), TEST(files), TEST(wanted_texts),
+		TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
 		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),
 		TEST(events), TEST(events_as_json), TEST(events_without), TEST(summary_of_events),
 		TEST(summary_as_json),

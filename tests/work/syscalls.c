@@ -2,6 +2,8 @@
 /*
  * syscalls calls: makes system calls of all kinds between two of getpgid(), which nobody else makes, and then prints
  *   each of them as pstat trace is to print it, from the name to what it returned, and a single blank before =.
+ * syscalls texts: the same, of calls whose arguments are texts of all kinds, and pointers to none.
+ * syscalls files: the same, of calls whose arguments are descriptors of files of all kinds, by the kernel's own names.
  * syscalls faults: from touch_pages(), touches new pages between two of getpgid(), and prints the address of each one.
  * syscalls killed: a thread waits in read() for what never comes, while the other one ends the process. Prints the
  *   number of the thread.
@@ -27,7 +29,7 @@
 
 enum { NOBODY = 0x7ffffff1 };
 
-static char expected[16384];
+static char expected[65536];
 static size_t used;
 
 static void add(const char *format, ...)
@@ -46,7 +48,8 @@ static void add_result(long result, int hex)
 		int number;
 		const char *name;
 	} errors[] = { { EBADF, "EBADF" }, { ENOENT, "ENOENT" }, { ESRCH, "ESRCH" }, { EINVAL, "EINVAL" },
-		       { ENOSYS, "ENOSYS" }, { EFAULT, "EFAULT" } };
+		       { ENOSYS, "ENOSYS" }, { EFAULT, "EFAULT" },
+		       { ENAMETOOLONG, "ENAMETOOLONG" }, { ESPIPE, "ESPIPE" } };
 
 	if (result != -1) {
 		add(hex ? " = %#lx\n" : " = %ld\n", result);
@@ -70,23 +73,23 @@ static void make_calls(void)
 	CALL(getpgid, NOBODY);
 	SEEN("getpgid(pid: %d)", NOBODY);
 	fd = CALL(openat, AT_FDCWD, null_path, O_RDWR | O_CLOEXEC, 0);
-	SEEN("openat(dfd: CWD, filename: %p, flags: RDWR|CLOEXEC, mode: 0)", (const void *)null_path);
+	SEEN("openat(dfd: CWD, filename: \"%s\", flags: RDWR|CLOEXEC, mode: 0)", null_path);
 	CALL(openat, AT_FDCWD, no_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0640);
-	SEEN("openat(dfd: CWD, filename: %p, flags: WRONLY|CREAT|EXCL|NOFOLLOW, mode: 0640)", (const void *)no_path);
+	SEEN("openat(dfd: CWD, filename: \"%s\", flags: WRONLY|CREAT|EXCL|NOFOLLOW, mode: 0640)", no_path);
 	CALL(read, fd, buffer, sizeof(buffer));
-	SEEN("read(fd: %ld, buf: %p, count: 64)", fd, (void *)buffer);
+	SEEN("read(fd: %ld</dev/null>, buf: %p, count: 64)", fd, (void *)buffer);
 	CALL(write, fd, buffer, 7L);
-	SEEN("write(fd: %ld, buf: %p, count: 7)", fd, (void *)buffer);
+	SEEN("write(fd: %ld</dev/null>, buf: %p, count: 7)", fd, (void *)buffer);
 	CALL(lseek, fd, -1L, SEEK_SET);
-	SEEN("lseek(fd: %ld, offset: -1, whence: SET)", fd);
+	SEEN("lseek(fd: %ld</dev/null>, offset: -1, whence: SET)", fd);
 	CALL(lseek, fd, 4294967297L, SEEK_CUR);
-	SEEN("lseek(fd: %ld, offset: 4294967297, whence: CUR)", fd);
+	SEEN("lseek(fd: %ld</dev/null>, offset: 4294967297, whence: CUR)", fd);
 	CALL(fcntl, fd, F_GETFL, 0);
-	SEEN("fcntl(fd: %ld, cmd: GETFL, arg: 0x0)", fd);
+	SEEN("fcntl(fd: %ld</dev/null>, cmd: GETFL, arg: 0x0)", fd);
 	CALL(dup3, fd, 100, O_CLOEXEC);
-	SEEN("dup3(oldfd: %ld, newfd: 100, flags: CLOEXEC)", fd);
+	SEEN("dup3(oldfd: %ld</dev/null>, newfd: 100, flags: CLOEXEC)", fd);
 	CALL(close, 100);
-	SEEN("close(fd: 100)");
+	SEEN("close(fd: 100</dev/null>)");
 	CALL(close, -1);
 	SEEN("close(fd: -1)");
 	memory = CALL(mmap, NULL, 8192L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0L);
@@ -97,9 +100,9 @@ static void make_calls(void)
 	CALL(munmap, memory, 8192L);
 	SEEN("munmap(addr: %#lx, len: 8192)", memory);
 	CALL(faccessat, AT_FDCWD, no_path, F_OK);
-	SEEN("faccessat(dfd: CWD, filename: %p, mode: F)", (const void *)no_path);
+	SEEN("faccessat(dfd: CWD, filename: \"%s\", mode: F)", no_path);
 	CALL(faccessat, AT_FDCWD, null_path, R_OK | W_OK);
-	SEEN("faccessat(dfd: CWD, filename: %p, mode: R|W)", (const void *)null_path);
+	SEEN("faccessat(dfd: CWD, filename: \"%s\", mode: R|W)", null_path);
 }
 
 static void make_other_calls(void)
@@ -120,13 +123,130 @@ static void make_other_calls(void)
 	CALL(clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &soon, NULL);
 	SEEN("clock_nanosleep(which_clock: MONOTONIC, flags: ABSTIME, rqtp: %p, rmtp: NULL)", (const void *)&soon);
 	CALL(unlinkat, AT_FDCWD, no_path, AT_REMOVEDIR);
-	SEEN("unlinkat(dfd: CWD, pathname: %p, flag: REMOVEDIR)", (const void *)no_path);
+	SEEN("unlinkat(dfd: CWD, pathname: \"%s\", flag: REMOVEDIR)", no_path);
 	CALL(epoll_ctl, -1, 1 /* add */, -1, NULL);
 	SEEN("epoll_ctl(epfd: -1, op: ADD, fd: -1, event: NULL)");
 	CALL(madvise, NULL, 0L, MADV_DONTNEED);
 	SEEN("madvise(start: NULL, len_in: 0, behavior: DONTNEED)");
 	RAW(500, 1L, 2L, 3L, 4L, 5L, 6L);
 	SEEN("syscall_500(arg0: 0x1, arg1: 0x2, arg2: 0x3, arg3: 0x4, arg4: 0x5, arg5: 0x6)");
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+}
+
+/* ---- texts ---- */
+
+enum { PAGE = 4096, PATH_BYTES = 4096, LONG_BYTES = 1 << 20 };
+
+/* Opens what is not there; shown: as the path is to be printed. */
+static void open_path(const char *path, const char *shown)
+{
+	long result;
+
+	CALL(openat, AT_FDCWD, path, O_PATH, 0);
+	if (shown)
+		SEEN("openat(dfd: CWD, filename: %s, flags: RDONLY|PATH, mode: 0)", shown);
+	else
+		SEEN("openat(dfd: CWD, filename: %p, flags: RDONLY|PATH, mode: 0)", (const void *)path);
+}
+
+/* A path of n letters, of which that many are shown. */
+static void open_long_path(size_t n)
+{
+	static char path[LONG_BYTES + 1], shown[PATH_BYTES + 8];
+	size_t n_shown = n < PATH_BYTES ? n : PATH_BYTES;
+
+	memset(path, 'x', n);
+	path[n] = '\0';
+	snprintf(shown, sizeof(shown), "\"%.*s\"%s", (int)n_shown, path, n > n_shown ? "..." : "");
+	open_path(path, shown);
+}
+
+static void make_texts(void)
+{
+	static const char in_file[] = "/nonexistent/file";
+	char *pages = mmap(NULL, (size_t)2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const int file = memfd_create("syscalls", 0);
+	const char *mapped;
+	long result;
+
+	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE) || file < 0 ||
+	    write(file, in_file, sizeof(in_file)) != sizeof(in_file))
+		exit(1);
+	mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	if (mapped == MAP_FAILED)
+		exit(1);
+	memset(pages, 'x', PAGE);
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+	open_path("", "\"\"");
+	open_path("/nonexistent/\t\n\r\"\\\x1b[2J\x7f, flags",
+		  "\"/nonexistent/\\t\\n\\r\\\"\\\\\\x1b[2J\\x7f, flags\"");
+	open_path("/nonexistent/\xff\xc3\xa9\xc3", "\"/nonexistent/\\xff\xc3\xa9\\xc3\"");
+	open_path(pages + PAGE - 3, NULL); /* it has no end before the page that may not be read */
+	pages[PAGE - 1] = '\0';
+	open_path(pages + PAGE - 3, "\"xx\"");
+	open_path(pages + PAGE, NULL);
+	open_path((const char *)16, NULL);
+	open_path((const char *)-PAGE, NULL);
+	open_path(NULL, "NULL");
+	open_path(mapped, "\"/nonexistent/file\""); /* it comes into memory in the call */
+	open_path(mapped, "\"/nonexistent/file\"");
+	open_long_path(PATH_BYTES - 1);
+	open_long_path(PATH_BYTES);
+	open_long_path(PATH_BYTES + 1);
+	open_long_path(LONG_BYTES);
+	CALL(renameat2, AT_FDCWD, "/nonexistent/a", AT_FDCWD, "/nonexistent/b", 0);
+	SEEN("renameat2(olddfd: CWD, oldname: \"/nonexistent/a\", newdfd: CWD, newname: \"/nonexistent/b\", flags: 0)");
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+}
+
+/* ---- descriptors ---- */
+
+enum { FILES = 12, NOT_OPEN = 500 };
+
+/* The file as it is to be printed: the kernel's name of it, escaped. */
+static void add_file(int fd, char *shown)
+{
+	char link[64], name[PATH_BYTES];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, name, sizeof(name));
+	*shown++ = '<';
+	for (ssize_t i = 0; i < len; i++) {
+		if (strchr("<>\n", name[i]))
+			*shown++ = '\\';
+		*shown++ = name[i] == '\n' ? 'n' : name[i];
+	}
+	strcpy(shown, len < 0 ? "" : ">");
+}
+
+static void make_files(void)
+{
+	static const char gone[] = "gone<\n>";
+	static char shown[FILES][PATH_BYTES * 2];
+	int fds[FILES] = { NOT_OPEN, open("/", O_RDONLY), open(".", O_RDONLY), open("/proc/self/status", O_RDONLY),
+			   open(gone, O_CREAT | O_RDWR, 0600), (int)syscall(SYS_eventfd2, 0, 0),
+			   memfd_create("a file", 0), socket(AF_UNIX, SOCK_STREAM, 0), open("/dev/null", O_PATH), };
+	long result;
+
+	if (pipe(fds + 9) || unlink(gone))
+		exit(1);
+	fds[11] = dup(fds[4]);
+	for (size_t i = 1; i < FILES; i++)
+		add_file(fds[i], shown[i]);
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+	for (size_t i = 0; i < FILES; i++) {
+		CALL(lseek, fds[i], 0L, SEEK_CUR);
+		SEEN("lseek(fd: %d%s, offset: 0, whence: CUR)", fds[i], shown[i]);
+	}
+	CALL(faccessat, fds[1], "", F_OK);
+	SEEN("faccessat(dfd: %d</>, filename: \"\", mode: F)", fds[1]);
+	CALL(sendfile, fds[3], fds[9], NULL, 1L);
+	SEEN("sendfile(out_fd: %d%s, in_fd: %d%s, offset: NULL, count: 1)", fds[3], shown[3], fds[9], shown[9]);
 	CALL(getpgid, NOBODY);
 	SEEN("getpgid(pid: %d)", NOBODY);
 }
@@ -225,6 +345,12 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "calls")) {
 		make_calls();
 		make_other_calls();
+		fputs(expected, stdout);
+	} else if (!strcmp(what, "texts")) {
+		make_texts();
+		fputs(expected, stdout);
+	} else if (!strcmp(what, "files")) {
+		make_files();
 		fputs(expected, stdout);
 	} else if (!strcmp(what, "killed"))
 		leave_reader();

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * copied_texts.c: the programs of texts.bpf.c, and the events that take their records: one of each CPU. They go with
+ * the process, whatever ends it.
+ */
+#include "bpf/bpf.h"
+#include "bpf/loaded.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct bpf_texts {
+	struct bpf_loaded_texts *loaded;
+};
+
+_Static_assert((int)BPF_CALLS == (int)BPF_CALL_NUMBERS && (int)BPF_CALL_EXEC == (int)BPF_CALL_IS_EXEC,
+	       "the programs take what they are given");
+
+int bpf_texts_new(struct bpf_texts **texts, const struct bpf_texts_options *options, struct str *err)
+{
+	struct bpf_text_constants constants = { .of_tasks = options->of_tasks };
+	struct bpf_loaded_texts *loaded;
+	int code;
+
+	for (size_t i = 0; i < BPF_CALL_NUMBERS; i++)
+		constants.wanted[i] = (struct bpf_call_wants){ options->texts[i], options->files[i] };
+	code = bpf_load_texts(&loaded, &constants, err);
+	*texts = NULL;
+	if (code)
+		return code;
+	*texts = xcalloc(1, sizeof(**texts));
+	(*texts)->loaded = loaded;
+	return 0;
+}
+
+void bpf_texts_free(struct bpf_texts *texts)
+{
+	if (!texts)
+		return;
+	bpf_unload_texts(texts->loaded);
+	free(texts);
+}
+
+static int set_outputs(const struct bpf_texts *texts, const struct counter *counter)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < counter->n_cpus && !code; i++)
+		if (counter->fds[i] >= 0)
+			code = bpf_loaded_texts_output(texts->loaded, counter->cpus.v[i], counter->fds[i]);
+	return code;
+}
+
+static bool is_output(const struct counter *counter)
+{
+	return counter->attr.type == PERF_TYPE_SOFTWARE && counter->attr.config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+int bpf_texts_attach(struct bpf_texts *texts, const struct counter_set *set, struct str *err)
+{
+	int code = -ENOENT;
+
+	for (size_t i = 0; i < set->n && code; i++)
+		if (set->v[i].state == COUNTER_OPEN && is_output(&set->v[i]))
+			code = set_outputs(texts, &set->v[i]);
+	return code ? fail(err, code, "BPF programs have no event to write to: %s", strerror(-code)) : 0;
+}
