@@ -195,6 +195,7 @@ static bool open_stream(struct trace_run *run)
 		run->lines = (struct syscall_lines){
 			.table = &run->table, .session = &run->session,
 			.tracepoints = syscall_stream_tracepoints(run->stream), .no_comm = words->no_comm,
+			.cpu = words->cpu,
 			.stacks = words->stacks > 0 || (words->stacks < 0 && !run->live.live),
 			.no_calls = words->no_calls, .kernel_format = words->kernel_format,
 		};

@@ -35,7 +35,7 @@ struct trace_words {
 	const char *output; /* -o; NULL: standard error */
 	uint64_t least_ns; /* --duration: shorter calls have no line */
 	unsigned max_events; /* lines; 0: no limit */
-	bool failure, full_time, no_comm, json;
+	bool failure, full_time, no_comm, cpu, json;
 	bool summary; /* -s: no lines */
 	bool with_summary; /* -S */
 	bool errno_summary, histogram;

@@ -186,6 +186,7 @@ void syscall_line_add_event(const struct syscall_lines *lines, const struct sysc
 	const struct replay_sample *sample = event->sample;
 
 	line_add_when(lines, sample->sample->time_ns, out);
+	line_add_cpu(lines, sample, out);
 	str_add(out, lines->no_calls && !is_fault(event) ? " " : " (         ): ");
 	line_add_who(lines, sample->thread, out);
 	if (is_fault(event)) {

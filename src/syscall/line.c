@@ -198,6 +198,16 @@ void line_add_when(const struct syscall_lines *lines, uint64_t ns, struct str *o
 	add_ms(out, ns > lines->base_ns ? ns - lines->base_ns : 0, TIME_DIGITS);
 }
 
+void line_add_cpu(const struct syscall_lines *lines, const struct replay_sample *sample, struct str *out)
+{
+	if (!lines->cpu)
+		return;
+	if (sample && sample->sample->has & PERF_SAMPLE_CPU)
+		str_addf(out, " [%03" PRIu32 "]", sample->sample->cpu);
+	else
+		str_add(out, " [---]");
+}
+
 void line_add_who(const struct syscall_lines *lines, const struct thread *thread, struct str *out)
 {
 	const char *comm = session_comm(lines->session, thread->comm);
@@ -231,6 +241,7 @@ void syscall_line_add(const struct syscall_lines *lines, const struct syscall_ca
 		str_add(out, "         ?");
 	else
 		line_add_when(lines, call->begun_ns, out);
+	line_add_cpu(lines, call->exit, out);
 	if (call->state == CALL_WHOLE) {
 		str_add(out, " (");
 		add_ms(out, call->ended_ns - call->begun_ns, DURATION_DIGITS);

@@ -11,6 +11,8 @@ void line_add_hex(struct str *out, uint64_t value);
 void line_add_signed(struct str *out, int64_t value);
 /* "     0.054" */
 void line_add_when(const struct syscall_lines *lines, uint64_t ns, struct str *out);
+/* " [001]", where CPUs are printed; sample NULL: it is not known. */
+void line_add_cpu(const struct syscall_lines *lines, const struct replay_sample *sample, struct str *out);
 /* "ls/10623 " */
 void line_add_who(const struct syscall_lines *lines, const struct thread *thread, struct str *out);
 /* " (ls)": the name of the thread with this number, where it is known. */

@@ -275,6 +275,7 @@ struct syscall_lines {
 	struct tracepoints *tracepoints; /* of the events that have lines */
 	uint64_t base_ns; /* times count from here */
 	bool no_comm;
+	bool cpu; /* the CPU that a call ended on, or an event was on */
 	bool no_calls; /* none has a line: those of events have no place for a duration, but faults' */
 	bool stacks; /* those of samples stand below their lines */
 	bool kernel_format; /* fields of tracepoints are printed as the kernel's format has them */

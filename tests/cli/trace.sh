@@ -30,6 +30,9 @@ test_arguments_and_results()
 	same "-o -: standard output" 2 "$(grep -c ' getpgid(' <<<"$out")"
 	run "$PSTAT" trace -e getpgid "$work" calls
 	same "standard error" 2 "$(grep -c ' getpgid(' <<<"$err")"
+	cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+	"$PSTAT" trace -o lines --show-cpu -e getpgid taskset -c "$cpu" "$work" faults >expected
+	same "--show-cpu" 2 "$(grep -Ec "^ +[0-9.]+ \\[$(printf %03d "$cpu")\\] \\( *[0-9.]+ ms\\): syscalls/[0-9]+ getpgid\\(" lines)"
 	run "$PSTAT" trace -q sh -c 'exit 3'
 	same "the status is the command's" 3 "$status"
 }
