@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int add_list(struct trace_words *words, const char *text, bool is_filter)

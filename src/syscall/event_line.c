@@ -9,6 +9,7 @@
 #include "syscall/line.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* ---- fields of tracepoints ---- */
 
