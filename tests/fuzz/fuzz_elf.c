@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LOOKUPS = 64, INLINES_MAX = 16, REGISTERS = 17, TARGETS = 8 };
+enum { LOOKUPS = 64, INLINES_MAX = 16, REGISTERS = 17, TARGETS = 8, CALL_BYTES_MAX = 7 };
 
 static void check_table(struct symbol_table *table)
 {
@@ -92,11 +92,15 @@ static void read_variables(struct dwarf_file *file, uint64_t vaddr)
 {
 	struct dwarf_variables *variables = dwarf_variables_of(file, vaddr);
 	const struct data_frame frame = { .known = true, .reg = 7, .offset = 16 };
-	const struct data_type *type = dwarf_returned(file, vaddr);
-	struct data_found found = { .type = type };
+	struct data_found found = { .type = dwarf_returned(file, vaddr) };
 
-	if (type)
+	if (found.type)
 		read_type(&found);
+	for (uint64_t bytes = 2; variables && bytes <= CALL_BYTES_MAX; bytes++) {
+		found = (struct data_found){ .type = dwarf_variables_returned(variables, vaddr + bytes) };
+		if (found.type)
+			read_type(&found);
+	}
 	for (uint8_t reg = 0; variables && reg < REGISTERS; reg++) {
 		if (dwarf_variables_value(variables, vaddr, reg, &found))
 			read_type(&found);
@@ -104,6 +108,8 @@ static void read_variables(struct dwarf_file *file, uint64_t vaddr)
 			read_type(&found);
 	}
 	if (variables && dwarf_variables_global(variables, vaddr, vaddr * 0x10, &found))
+		read_type(&found);
+	if (variables && dwarf_variables_thread(variables, vaddr, -(int64_t)(vaddr & 0xff), &found))
 		read_type(&found);
 	dwarf_variables_free(variables);
 }
