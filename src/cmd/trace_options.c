@@ -512,7 +512,8 @@ struct bpf_texts *trace_words_copy_texts(struct trace_words *words, const struct
 
 	_Static_assert((int)SYSCALL_NUMBERS == (int)BPF_CALLS && (int)SYSCALL_IS_EXEC == (int)BPF_CALL_EXEC,
 		       "what is wanted is said in one way");
-	if (words->summary || words->no_calls || !syscall_selection_texts(selection, table, abi, options.texts, options.files))
+	if (words->summary || words->no_calls ||
+	    !syscall_selection_texts(selection, table, abi, options.texts, options.files))
 		return NULL;
 	code = bpf_texts_new(&texts, &options, &err);
 	if (!code)

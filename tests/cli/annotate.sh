@@ -180,7 +180,7 @@ test_data_types()
 	has "instructions are counted by reason" '^Annotate data type stats$' "$out"
 	has "and by name" '^  Name/opcode  ' "$out"
 	run "$PSTAT" annotate -q -i ../data --data-type -j
-	same "JSON: a line for each event" "cpu-clock:u task-clock:u" "$(python3 -c '
+	same "JSON: a line for each event" "cpu-clock:u task-clock:u" "$("$PYTHON" -c '
 import json, sys
 print(*(json.loads(line)["event"] for line in sys.stdin))' <<<"$out")"
 	has "the type that is read" ' "type": "char", "offset": 0, "size": 1, "samples": [1-9]' "$out"

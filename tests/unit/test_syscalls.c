@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-	ENTER_ID = 101, EXIT_ID = 201, RUNTIME_ID = 301, FAULT_ID = 401, CLOCK_ID = 501, TEXT_ID = 601, /* of events, in this order */
+	/* Of events, in this order. */
+	ENTER_ID = 101, EXIT_ID = 201, RUNTIME_ID = 301, FAULT_ID = 401, CLOCK_ID = 501, TEXT_ID = 601,
 	ENTER_TYPE = 443, EXIT_TYPE = 442, RUNTIME_TYPE = 300,
 	TID = 42, CHILD = 77,
 };
