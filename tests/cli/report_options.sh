@@ -294,7 +294,7 @@ sort<int>"
 	run "$PSTAT" report -i "$golden/cgroups.data" "${names[@]}" -g none
 	same "no note for -g none" "" "$err"
 	run "$PSTAT" report -i "$plain" "${names[@]}" -g caller,branch
-	has "-g branch: a note" 'call-graph branch: not available' "$err"
+	has "-g branch: a note" 'call-graph branch: chains are shown without their branches' "$err"
 	run "$PSTAT" report -i "$plain" "${names[@]}" --stdio -f -m -M intel
 	same "accepted without effect" "0 " "$status $err"
 }
