@@ -358,7 +358,7 @@ static void add_history(struct session *session, const struct replay_sample *sam
 	for (size_t i = 0; i < told; i++)
 		if (context_mode(sample->ips[i], &mode))
 			rest.mode = mode;
-	rest.ips += told;
+	rest.ips = told ? rest.ips + told : rest.ips; /* where there are none, it may be NULL */
 	rest.n_ips -= told;
 	add_callers(session, &rest, rest.n_ips, told > 0);
 }
