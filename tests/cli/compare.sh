@@ -39,8 +39,8 @@ test_two_commands()
 test_seed()
 {
 	need_paranoid 2
-	for file in a b c; do
-		run "$PSTAT" compare "${few[@]}" --seed $((file == c ? 2 : 1)) --style none --export-json x.json true "sh -c :"
+	for file in a b; do
+		run "$PSTAT" compare "${few[@]}" --seed 1 --style none --export-json x.json true "sh -c :"
 		same "status" 0 "$status"
 		same "nothing is printed" "" "$out"
 		json "[(r['position'], r['padding']) for r in c['runs']]" >$file

@@ -54,7 +54,7 @@ test_names_differ()
 {
 	need_plain_build
 	for samples in 18 34; do # each just behind a growth of tables
-		deep data random $samples 8000 "$CALLERS"
+		deep data random $samples 8000 "$WORK/callers"
 		frames=$((samples * 8000))
 		report $STACKS --folded
 		same "a line for each sample" "$samples" "$(wc -l <out)"

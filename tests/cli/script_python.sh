@@ -327,6 +327,8 @@ a fork that stays: 5" "$out"
 
 test_odd_scripts()
 {
+	local script=$PWD/odd.py
+
 	printf 'import os\ndef process_event(sample):\n    os.closerange(0, 100)\n' >"$script"
 	runs -s "$script"
 	same "all descriptors closed" 1 "$status"

@@ -11,7 +11,7 @@ all_scaled()
 	local worst
 
 	worst=$(printf '%s\n' "$err" | awk -F, -v t="$3" '
-		{ d = ($1 - t) / t * 100; if (d < 0) d = -d; if (d > worst) { worst = d; value = $1 }
+		{ d = ($1 - t) / t * 100; if (d < 0) d = -d; if (NR == 1 || d > worst) { worst = d; value = $1 }
 		  if ($5 >= 100) full++ } END { print value, full + 0, NR }')
 	set -- "$1" "$2" "$3" $worst
 	within "$1: the worst of $6 values" "$2" "$3" "$4"
