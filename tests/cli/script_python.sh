@@ -331,7 +331,7 @@ test_odd_scripts()
 
 	printf 'import os\ndef process_event(sample):\n    os.closerange(0, 100)\n' >"$script"
 	runs -s "$script"
-	same "all descriptors closed" 1 "$status"
+	check "all descriptors closed: it fails" test "$status" -ne 0 # 1, or 120 where Python cannot flush its output either
 	{ echo 'def trace_end(): print(len(text))'; printf 'text = "%05000000d"\n' 0; } >"$script"
 	runs -s "$script"
 	same "a script of 5 MB" "0 5000000" "$status $out"

@@ -48,7 +48,7 @@ test_a_deep_program()
 	check "there are rounds" grep -q '^PERF_RECORD_FINISHED_ROUND$' \
 		<("$PSTAT" script -i plain --show-round-events)
 	if "$PSTAT" version --build-options | grep -q '^ *capstone *\[ on  \]  [^;]*$'; then
-		alike plain "-F ip,insn" "-F +insnlen,+insn" "-F +srccode" "-F ip,sym,srcline,srccode,insn" --insn-trace --call-trace \
+		alike plain "-F ip,insn" "-F +insnlen,+insn" "-F +srccode" "-F ip,sym,srcline,srccode,insn -S burn" --insn-trace --call-trace \
 			--call-ret-trace
 		alike deep "-F ip,insn"
 		# perf hands the bytes to a program that has these words for them.
