@@ -458,21 +458,17 @@ static void begin_page(struct output *output)
 {
 	struct str *out = &output->text;
 
-	str_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-		     "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-		     "<meta name=\"viewport\" content=\"width=device-width\">\n"
-		     "<title>Flame graph</title>\n<style>\n");
-	str_add(out, flamegraph_css);
-	str_add(out, "</style>\n</head>\n<body>\n");
-	str_add(out, flamegraph_html);
-	str_add(out, "<script type=\"application/json\" id=\"data\">\n"
-		     "{\"format\":\"pstat flamegraph\",\"format_version\":1,\n\"events\":[");
+	page_begin(out, "Flame graph", flamegraph_css, flamegraph_html);
+	str_add(out, "{\"format\":\"pstat flamegraph\",\"format_version\":1,\n\"events\":[");
 }
 
 /* The caption's first line is the title. */
 static void end_page(struct output *output, const struct note_list *caption)
 {
+	const char *const scripts[] = {
+		flamegraph_model_js, flamegraph_looks_js, flamegraph_views_js, flamegraph_draw_js, flamegraph_pen_js,
+		flamegraph_table_js, flamegraph_strip_js, flamegraph_view_js,
+	};
 	struct str *out = &output->text;
 
 	str_add(out, "],\n\"title\":");
@@ -482,16 +478,8 @@ static void end_page(struct output *output, const struct note_list *caption)
 		str_add(out, i > 1 ? ",\n" : "");
 		str_add_page_json(out, caption->v[i].text);
 	}
-	str_add(out, "]}\n</script>\n<script>\n");
-	str_add(out, flamegraph_model_js);
-	str_add(out, flamegraph_looks_js);
-	str_add(out, flamegraph_views_js);
-	str_add(out, flamegraph_draw_js);
-	str_add(out, flamegraph_pen_js);
-	str_add(out, flamegraph_table_js);
-	str_add(out, flamegraph_strip_js);
-	str_add(out, flamegraph_view_js);
-	str_add(out, "</script>\n</body>\n</html>\n");
+	str_add(out, "]}\n");
+	page_end(out, scripts, ARRAY_SIZE(scripts));
 	output_step(output);
 }
 

@@ -146,20 +146,11 @@ static void add_run(struct page *page, const struct page_run *run)
 
 static void on_begin(void *context)
 {
-	static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-				   "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-				   "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-				   "<meta name=\"viewport\" content=\"width=device-width\">\n"
-				   "<title>When tasks ran</title>\n<style>\n";
 	const struct page *page = context;
 	struct str *out = &page->output->text;
 
-	str_add(out, head);
-	str_add(out, page_css);
-	str_add(out, "</style>\n</head>\n<body>\n");
-	str_add(out, page_html);
-	str_add(out, "<script type=\"application/json\" id=\"data\">\n"
-		     "{\"format\":\"pstat sched\",\"format_version\":1,\n\"runs\":\"");
+	page_begin(out, "When tasks ran", page_css, page_html);
+	str_add(out, "{\"format\":\"pstat sched\",\"format_version\":1,\n\"runs\":\"");
 }
 
 /* The times of what is shown begin with the first switch, or with what was asked for. */
@@ -362,6 +353,7 @@ static void add_caption(struct page *page)
 
 static void add_end(struct page *page)
 {
+	const char *const scripts[] = { page_model_js, page_draw_js, page_view_js };
 	struct str *out = &page->output->text;
 	size_t n;
 	struct sched_task *const *tasks = sched_tasks(page->sched, &n);
@@ -383,11 +375,7 @@ static void add_end(struct page *page)
 	add_losses(page);
 	add_title(page);
 	add_caption(page);
-	str_add(out, "</script>\n<script>\n");
-	str_add(out, page_model_js);
-	str_add(out, page_draw_js);
-	str_add(out, page_view_js);
-	str_add(out, "</script>\n</body>\n</html>\n");
+	page_end(out, scripts, ARRAY_SIZE(scripts));
 }
 
 int page_print(struct sched *sched, const struct page_options *options, struct output *output,

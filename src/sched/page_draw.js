@@ -28,18 +28,6 @@ function fitText(pen, text, room) {
 	return low > 1 ? text.slice(0, low) + "\u2026" : "";
 }
 
-/* A canvas as large as this, sharp on any screen: its pen. */
-function preparePen(canvas, width, height) {
-	const sharp = window.devicePixelRatio || 1;
-	canvas.width = Math.max(1, Math.round(width * sharp));
-	canvas.height = Math.max(1, Math.round(height * sharp));
-	canvas.style.width = width + "px";
-	canvas.style.height = height + "px";
-	const pen = canvas.getContext("2d");
-	pen.setTransform(sharp, 0, 0, sharp, 0, 0);
-	return pen;
-}
-
 /* What ran is not known: crosses, which no other box has. */
 function crossOut(pen, x0, x1, y, height, color) {
 	pen.save();

@@ -126,28 +126,22 @@
 
 	function drawLegend() {
 		const room = $("legend"), names = look();
-		const entry = (text, paint) => {
-			const one = document.createElement("span"), swatch = document.createElement("canvas");
-			paint(preparePen(swatch, 26, 14));
-			one.append(swatch, text);
-			room.append(one);
-		};
 		const bar = (color, top, height) => pen => {
 			pen.fillStyle = color;
 			pen.fillRect(0, top, 26, height);
 		};
 		room.textContent = "";
 		if (state.rows === "tasks") {
-			entry("runs", bar(taskColor(0, false), 1, 12));
-			entry("waits for a CPU", bar(names.ready, 4, 6));
-			entry("is blocked (D)", bar(names.blocked, 5, 4));
-			entry("sleeps", bar(names.asleep, 6.5, 1));
+			addSwatch(room, "runs", bar(taskColor(0, false), 1, 12));
+			addSwatch(room, "waits for a CPU", bar(names.ready, 4, 6));
+			addSwatch(room, "is blocked (D)", bar(names.blocked, 5, 4));
+			addSwatch(room, "sleeps", bar(names.asleep, 6.5, 1));
 		} else {
 			for (const task of model.tasks("run").slice(0, 6))
-				entry(model.name(task).slice(0, 30), bar(taskColor(model.rankOf[task], false), 1, 12));
-			entry("idle", bar(names.faint, 1, 12));
+				addSwatch(room, model.name(task).slice(0, 30), bar(taskColor(model.rankOf[task], false), 1, 12));
+			addSwatch(room, "idle", bar(names.faint, 1, 12));
 		}
-		entry("not known", pen => crossOut(pen, 0, 26, 1, 12, names.quiet));
+		addSwatch(room, "not known", pen => crossOut(pen, 0, 26, 1, 12, names.quiet));
 	}
 
 	/* ---- what is shown ---- */

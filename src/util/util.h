@@ -143,6 +143,12 @@ void str_add_xml(struct str *s, const char *bytes, size_t n);
 /* 1234567 -> "1,234,567"; the separator does not depend on the locale. */
 void str_add_grouped(struct str *s, uint64_t value);
 
+/* ---- page_frame.c: pages for a browser, which ask nobody for anything ---- */
+/* Begins a page; what follows is its data, as JSON with texts by str_add_page_json(). */
+void page_begin(struct str *out, const char *title, const char *css, const char *body);
+/* Ends the data, and the page with its scripts. */
+void page_end(struct str *out, const char *const *scripts, size_t n);
+
 /* ---- digits.c: numbers in text that is made once per sample, without a call of printf ---- */
 void str_add_u64(struct str *s, uint64_t value);
 /* At least `width` characters, with `fill` in front of the digits. */
