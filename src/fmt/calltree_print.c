@@ -119,8 +119,8 @@ void calltree_add_branches(const struct table *table, const struct call_node *no
 
 	if (!table->question->query.session.branch_history)
 		return;
-	if (node->branches.n)
-		add_branch_words(&node->branches, &words);
+	if (node->branches)
+		add_branch_words(node->branches, &words);
 	else if (!branch)
 		str_add(&words, "calltrace");
 	if (words.len)

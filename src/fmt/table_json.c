@@ -170,8 +170,8 @@ static void open_node(struct table *table, const struct call_node *node, struct 
 	add_u64(out, "period", node->total_period);
 	add_u64(out, "self_samples", node->self_count);
 	add_u64(out, "self_period", node->self_period);
-	if (node->branches.n)
-		add_branches(&node->branches, out);
+	if (node->branches)
+		add_branches(node->branches, out);
 }
 
 /* Below the root all siblings and, where there are none left, those of the parent: depth is input. */

@@ -42,6 +42,10 @@ void calltree_free(struct call_tree *tree)
 		older = chunk->older;
 		free(chunk);
 	}
+	for (struct branch_sums *sums = tree->branches, *next; sums; sums = next) {
+		next = sums->next;
+		free(sums);
+	}
 	free(tree);
 }
 
@@ -441,6 +445,16 @@ static void find_branches(struct tree_builder *g)
 
 /* ---- nodes ---- */
 
+static const struct branch_sums *keep_sums(struct call_tree *tree, const struct branch_sums *sums)
+{
+	struct branch_sums *kept = xmalloc(sizeof(*kept));
+
+	*kept = *sums;
+	kept->next = tree->branches;
+	tree->branches = kept;
+	return kept;
+}
+
 static void add_node(struct tree_builder *g, struct call_node *parent, uint32_t number)
 {
 	struct branch *branch = &g->branches[number];
@@ -449,7 +463,8 @@ static void add_node(struct tree_builder *g, struct call_node *parent, uint32_t 
 	node->frame = g->frames[branch->frame].view;
 	node->total_period = branch->period;
 	node->total_count = branch->count;
-	node->branches = branch->taken;
+	if (branch->taken.n)
+		node->branches = keep_sums(g->tree, &branch->taken);
 	node->number = number;
 	branch->node = node;
 	branch->at = g->n_waiting;

@@ -425,8 +425,9 @@ void code_block_add_range(struct table *table, const struct code_block *block, s
  * A node stands for one frame of chains in the order they are shown (callers first for CHAIN_CALLER, callees
  * first for CHAIN_CALLEE); frames that are the same by the chain's key share a node.
  */
-/* Sums over the branches that a frame is an end of (session_options.branch_history); n 0: it is of none. */
+/* Sums over the branches that a frame is an end of (session_options.branch_history). */
 struct branch_sums {
+	struct branch_sums *next; /* of another node of the tree */
 	uint64_t n, n_predicted, n_aborted, cycles;
 	uint64_t end; /* BRANCH_END_FROM or BRANCH_END_TO */
 	uint64_t crossed; /* BRANCH_CROSSES_* bits of those whose kind is known */
@@ -435,7 +436,7 @@ struct branch_sums {
 };
 struct call_node {
 	struct view_frame frame;
-	struct branch_sums branches;
+	const struct branch_sums *branches; /* NULL: it is an end of none */
 	struct call_node *parent, *children, *next; /* next: sibling; sorted as they are shown */
 	uint64_t self_period, self_count; /* chains that end here */
 	uint64_t total_period, total_count; /* with all below, also what was left out */
@@ -448,6 +449,7 @@ struct call_tree {
 	const struct locations *locations; /* tells frames without a symbol apart */
 	enum chain_key key;
 	struct call_chunk *chunks;
+	struct branch_sums *branches; /* of its nodes */
 	size_t n_nodes;
 };
 /* The least period of the branches that are made and drawn, of which the first of -g's numbers is a part. */
