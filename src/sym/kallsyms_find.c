@@ -57,22 +57,32 @@ static void take_end(void *context, const struct kallsyms_symbol *symbol)
 	}
 }
 
+/* Does as kallsyms_each(), and refuses a list without addresses. */
+static int each_with_address(const char *procfs,
+			     void (*take)(void *context, const struct kallsyms_symbol *symbol), void *context,
+			     struct str *err)
+{
+	char *path = xasprintf("%s/kallsyms", procfs ? procfs : "/proc");
+	bool zeroed;
+	int rc = kallsyms_each(path, take, context, &zeroed, err);
+
+	if (!rc && zeroed)
+		rc = fail(err, -EACCES, "%s: kernel addresses are hidden", path);
+	free(path);
+	return rc;
+}
+
 int kallsyms_find(struct kallsyms_found *found, const char *procfs, const char *const *names, size_t n,
 			struct str *err)
 {
 	struct kallsyms_finding finding = { names, n, found };
-	char *path = xasprintf("%s/kallsyms", procfs ? procfs : "/proc");
-	bool zeroed;
-	int rc = kallsyms_each(path, take_named, &finding, &zeroed, err);
+	int rc = each_with_address(procfs, take_named, &finding, err);
 
-	if (!rc && zeroed)
-		rc = fail(err, -EACCES, "%s: kernel addresses are hidden", path);
 	if (!rc && found->n)
-		rc = kallsyms_each(path, take_end, &finding, &zeroed, err);
+		rc = each_with_address(procfs, take_end, &finding, err);
 	for (size_t i = 0; i < found->n; i++)
 		if (!found->v[i].end)
 			found->v[i].end = (found->v[i].start | (LAST_BYTES - 1)) + 1 + LAST_BYTES;
-	free(path);
 	return rc;
 }
 
@@ -97,14 +107,9 @@ int kallsyms_functions(const char *procfs, void (*take)(void *context, const cha
 		       struct str *err)
 {
 	struct kallsyms_naming naming = { take, context, STR_INIT };
-	char *path = xasprintf("%s/kallsyms", procfs ? procfs : "/proc");
-	bool zeroed;
-	int rc = kallsyms_each(path, take_function, &naming, &zeroed, err);
+	int rc = each_with_address(procfs, take_function, &naming, err);
 
-	if (!rc && zeroed)
-		rc = fail(err, -EACCES, "%s: kernel addresses are hidden", path);
 	str_release(&naming.name);
-	free(path);
 	return rc;
 }
 
