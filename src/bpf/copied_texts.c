@@ -7,11 +7,6 @@
 #include "bpf/loaded.h"
 
 #include <errno.h>
-#include <stdlib.h>
-
-struct bpf_texts {
-	struct bpf_loaded_texts *loaded;
-};
 
 _Static_assert((int)BPF_CALLS == (int)BPF_CALL_NUMBERS && (int)BPF_CALL_EXEC == (int)BPF_CALL_IS_EXEC,
 	       "the programs take what they are given");
@@ -19,26 +14,10 @@ _Static_assert((int)BPF_CALLS == (int)BPF_CALL_NUMBERS && (int)BPF_CALL_EXEC == 
 int bpf_texts_new(struct bpf_texts **texts, const struct bpf_texts_options *options, struct str *err)
 {
 	struct bpf_text_constants constants = { .of_tasks = options->of_tasks };
-	struct bpf_loaded_texts *loaded;
-	int code;
 
 	for (size_t i = 0; i < BPF_CALL_NUMBERS; i++)
 		constants.wanted[i] = (struct bpf_call_wants){ options->texts[i], options->files[i] };
-	code = bpf_load_texts(&loaded, &constants, err);
-	*texts = NULL;
-	if (code)
-		return code;
-	*texts = xcalloc(1, sizeof(**texts));
-	(*texts)->loaded = loaded;
-	return 0;
-}
-
-void bpf_texts_free(struct bpf_texts *texts)
-{
-	if (!texts)
-		return;
-	bpf_unload_texts(texts->loaded);
-	free(texts);
+	return bpf_load_texts(texts, &constants, err);
 }
 
 static int set_outputs(const struct bpf_texts *texts, const struct counter *counter)
@@ -47,7 +26,7 @@ static int set_outputs(const struct bpf_texts *texts, const struct counter *coun
 
 	for (size_t i = 0; i < counter->n_cpus && !code; i++)
 		if (counter->fds[i] >= 0)
-			code = bpf_loaded_texts_output(texts->loaded, counter->cpus.v[i], counter->fds[i]);
+			code = bpf_loaded_texts_output(texts, counter->cpus.v[i], counter->fds[i]);
 	return code;
 }
 

@@ -48,14 +48,14 @@ int bpf_loaded_counts(const struct bpf_loaded *loaded, enum bpf_run_kind kind, s
 
 /* ---- texts.bpf.c ---- */
 
-struct bpf_loaded_texts;
+struct bpf_texts;
+
 /*
  * Loads both programs, which run from then on, and write nothing before there is an output. A negative errno with a
  * sentence.
  */
-int bpf_load_texts(struct bpf_loaded_texts **loaded, const struct bpf_text_constants *constants, struct str *err);
-void bpf_unload_texts(struct bpf_loaded_texts *loaded); /* NULL is fine */
+int bpf_load_texts(struct bpf_texts **loaded, const struct bpf_text_constants *constants, struct str *err);
 /* Copies of a CPU go to this perf event. 0 or a negative errno. */
-int bpf_loaded_texts_output(const struct bpf_loaded_texts *loaded, int cpu, int event_fd);
+int bpf_loaded_texts_output(const struct bpf_texts *loaded, int cpu, int event_fd);
 
 #endif

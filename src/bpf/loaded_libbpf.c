@@ -404,7 +404,7 @@ int bpf_loaded_counts(const struct bpf_loaded *loaded, enum bpf_run_kind kind, s
 
 /* ---- texts of system calls ---- */
 
-struct bpf_loaded_texts {
+struct bpf_texts {
 	struct libbpf lib;
 	struct bpf_object *object;
 	struct bpf_link *links[2]; /* where a call begins, and where it ends */
@@ -415,7 +415,7 @@ struct bpf_loaded_texts {
  * Programs run at a tracepoint as long as there is an event that they were attached to: here one of their own, since
  * that of a task would take them away when the first of its children ends, which has inherited it.
  */
-static int attach_texts(struct bpf_loaded_texts *loaded)
+static int attach_texts(struct bpf_texts *loaded)
 {
 	static const struct {
 		const char *program, *tracepoint;
@@ -432,7 +432,7 @@ static int attach_texts(struct bpf_loaded_texts *loaded)
 	return 0;
 }
 
-static int load_texts(struct bpf_loaded_texts *loaded, const struct bpf_text_constants *constants)
+static int load_texts(struct bpf_texts *loaded, const struct bpf_text_constants *constants)
 {
 	const struct libbpf *lib = &loaded->lib;
 	LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = "pstat");
@@ -458,9 +458,9 @@ static int load_texts(struct bpf_loaded_texts *loaded, const struct bpf_text_con
 	return attach_texts(loaded);
 }
 
-int bpf_load_texts(struct bpf_loaded_texts **loaded, const struct bpf_text_constants *constants, struct str *err)
+int bpf_load_texts(struct bpf_texts **loaded, const struct bpf_text_constants *constants, struct str *err)
 {
-	struct bpf_loaded_texts *made = xcalloc(1, sizeof(*made));
+	struct bpf_texts *made = xcalloc(1, sizeof(*made));
 	int code = open_library(&made->lib, err) ? 0 : -ENOENT;
 
 	*loaded = NULL;
@@ -470,14 +470,14 @@ int bpf_load_texts(struct bpf_loaded_texts **loaded, const struct bpf_text_const
 	}
 	code = load_texts(made, constants);
 	if (code) {
-		bpf_unload_texts(made);
+		bpf_texts_free(made);
 		return refused(code, "Linux 5.17 or later with CONFIG_DEBUG_INFO_BTF should", err);
 	}
 	*loaded = made;
 	return 0;
 }
 
-void bpf_unload_texts(struct bpf_loaded_texts *loaded)
+void bpf_texts_free(struct bpf_texts *loaded)
 {
 	if (!loaded)
 		return;
@@ -488,7 +488,7 @@ void bpf_unload_texts(struct bpf_loaded_texts *loaded)
 	free(loaded);
 }
 
-int bpf_loaded_texts_output(const struct bpf_loaded_texts *loaded, int cpu, int event_fd)
+int bpf_loaded_texts_output(const struct bpf_texts *loaded, int cpu, int event_fd)
 {
 	return loaded->lib.bpf_map_update_elem(loaded->outputs, &cpu, &event_fd, BPF_ANY) ? -errno : 0;
 }

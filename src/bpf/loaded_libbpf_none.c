@@ -67,19 +67,19 @@ int bpf_loaded_counts(const struct bpf_loaded *loaded, enum bpf_run_kind kind, s
 	return -ENOSYS;
 }
 
-int bpf_load_texts(struct bpf_loaded_texts **loaded, const struct bpf_text_constants *constants, struct str *err)
+int bpf_load_texts(struct bpf_texts **loaded, const struct bpf_text_constants *constants, struct str *err)
 {
 	(void)constants;
 	*loaded = NULL;
 	return left_out(err);
 }
 
-void bpf_unload_texts(struct bpf_loaded_texts *loaded)
+void bpf_texts_free(struct bpf_texts *loaded)
 {
 	(void)loaded;
 }
 
-int bpf_loaded_texts_output(const struct bpf_loaded_texts *loaded, int cpu, int event_fd)
+int bpf_loaded_texts_output(const struct bpf_texts *loaded, int cpu, int event_fd)
 {
 	(void)loaded, (void)cpu, (void)event_fd;
 	return -ENOSYS;
