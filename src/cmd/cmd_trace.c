@@ -81,6 +81,13 @@ static void set_base(struct trace_run *run)
 		run->lines.base_ns = syscall_stream_begun(run->stream);
 }
 
+/* 1: the reader is gone, or there are lines enough. */
+static int end_line(struct trace_run *run)
+{
+	run->n_lines++;
+	return output_step(&run->out.output) || run->n_lines == run->words->max_events;
+}
+
 static int on_call(void *context, const struct syscall_call *call, struct str *err)
 {
 	struct trace_run *run = context;
@@ -95,8 +102,7 @@ static int on_call(void *context, const struct syscall_call *call, struct str *e
 		syscall_json_add(&run->lines, call, &run->out.output.text);
 	else
 		syscall_line_add(&run->lines, call, &run->out.output.text);
-	run->n_lines++;
-	return output_step(&run->out.output) || run->n_lines == run->words->max_events;
+	return end_line(run);
 }
 
 static bool wants_event(void *context, const struct data_event *event)
@@ -129,8 +135,7 @@ static int on_event(void *context, const struct syscall_event *event, struct str
 		syscall_json_add_event(&run->lines, event, &run->out.output.text);
 	else
 		syscall_line_add_event(&run->lines, event, &run->out.output.text);
-	run->n_lines++;
-	return output_step(&run->out.output) || run->n_lines == run->words->max_events;
+	return end_line(run);
 }
 
 static int on_lost(void *context, uint64_t where_ns, uint64_t n, struct str *err)
