@@ -221,6 +221,17 @@ browser_without_screen()
 	skip "needs a browser without a screen (chromium-headless-shell), which is not installed"
 }
 
+# in_browser FILE NAME [OPTION...]: what the page says of itself in its title, "ok ..." or "not ok ...", and on the console.
+in_browser()
+{
+	timeout 300 "$headless" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" \
+		--virtual-time-budget=5000 --enable-logging=stderr "${@:3}" --dump-dom "file://$PWD/$1" >dom 2>console
+	sed -n '/<title>ok/,/<\/title>/p; /<title>not ok/,/<\/title>/p' dom | sed 's/<[^>]*>//g' >seen
+	has "the browser: $2: something was done" '^ok' "$(<seen)"
+	has_not "the browser: $2: all as it should be" '^not ok' "$(<seen)"
+	has_not "the browser's console: $2" 'CONSOLE.*(rror|Refused|violat)' "$(<console)"
+}
+
 # fails_with STATUS REGEX CMD...: the exit status, a line on stderr that matches, and no crash.
 fails_with()
 {

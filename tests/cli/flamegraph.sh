@@ -266,12 +266,7 @@ drive()
 
 	[ "${1##*.}" != svg ] || script=flamegraph_svg_drive.js
 	flame drive "$1" "$ROOT/tests/cli/$script" "drive.${1##*.}"
-	timeout 300 "$headless" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/browser" $size \
-		--virtual-time-budget=5000 --enable-logging=stderr "${@:2}" --dump-dom "file://$PWD/drive.${1##*.}" >dom 2>console
-	sed -n '/<title>ok/,/<\/title>/p; /<title>not ok/,/<\/title>/p' dom | sed 's/<[^>]*>//g' >seen
-	has "the browser: $*: something was done" '^ok' "$(<seen)"
-	has_not "the browser: $*: all as it should be" '^not ok' "$(<seen)"
-	has_not "the browser's console: $*" 'CONSOLE.*(rror|Refused|violat)' "$(<console)"
+	in_browser "drive.${1##*.}" "$*" $size "${@:2}"
 }
 
 test_browser()

@@ -8,22 +8,12 @@
  * No file of the machine is read: all paths are looked up below a folder that is not there.
  */
 #include "fmt/fmt.h"
+#include "recording.h"
 #include "script/script.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define NOWHERE "/proc/self/nowhere"
-
-static const struct session_options session_options = {
-	.sym = { .symfs = NOWHERE, .kallsyms = "/dev/null", .ignore_vmlinux = true, .buildid_dir = NOWHERE,
-		 .map_dir = NOWHERE, .procfs = NOWHERE, .sysfs = NOWHERE },
-	/* What may wait is bounded, so that a small input is not kept back until the end. */
-	.replay = { .queue_bytes = 1 << 20, .data_maps = true },
-};
 
 static const char all_keys[] =
 	"comm,pid,dso,symbol,parent,cpu,srcline,local_weight,weight,transaction,symbol_size,cgroup,cgroup_id,time,"
@@ -84,19 +74,6 @@ static void check_folded(const struct str *text)
 			abort();
 		at = end + 1;
 	}
-}
-
-static bool open_input(struct reader *reader, int fd)
-{
-	struct str err = STR_INIT;
-	int copy = dup(fd);
-	bool open;
-
-	if (copy < 0 || lseek(copy, 0, SEEK_SET))
-		abort();
-	open = !reader_open_fd(reader, copy, "input", &err);
-	str_release(&err);
-	return open;
 }
 
 static const struct report_format *format_of(const struct query *query)

@@ -6,35 +6,13 @@
  *
  * No file of the machine is read: all paths are looked up below a folder that is not there.
  */
+#include "recording.h"
 #include "sched/sched.h"
 #include "syscall/syscall.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define NOWHERE "/proc/self/nowhere"
-
-static const struct session_options session_options = {
-	.sym = { .symfs = NOWHERE, .kallsyms = "/dev/null", .ignore_vmlinux = true, .buildid_dir = NOWHERE,
-		 .map_dir = NOWHERE, .procfs = NOWHERE, .sysfs = NOWHERE },
-	.replay = { .queue_bytes = 1 << 20, .data_maps = true },
-};
-
-static bool open_input(struct reader *reader, int fd)
-{
-	struct str err = STR_INIT;
-	int copy = dup(fd);
-	bool open;
-
-	if (copy < 0 || lseek(copy, 0, SEEK_SET))
-		abort();
-	open = !reader_open_fd(reader, copy, "input", &err);
-	str_release(&err);
-	return open;
-}
 
 /* text is what a terminal or a parser gets. objects: each line is one. */
 static void check_text(const struct str *text, bool objects)
