@@ -123,16 +123,9 @@ static int learn_points(struct syscall_stream *stream, struct str *err)
 /* A number of 4 or 8 bytes in the sample's byte order, extended by its sign. */
 static int64_t read_number(const struct syscall_stream *stream, const uint8_t *bytes, size_t n)
 {
-	const bool swap = stream->recording->decoder->swap;
-	uint64_t value;
-	uint32_t half;
+	const uint64_t value = syscall_load(bytes, n, stream->recording->decoder->swap);
 
-	if (n == sizeof(value)) {
-		memcpy(&value, bytes, sizeof(value));
-		return (int64_t)(swap ? __builtin_bswap64(value) : value);
-	}
-	memcpy(&half, bytes, sizeof(half));
-	return (int32_t)(swap ? __builtin_bswap32(half) : half);
+	return n == sizeof(value) ? (int64_t)value : (int32_t)value;
 }
 
 /* ---- calls ---- */

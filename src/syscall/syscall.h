@@ -137,6 +137,26 @@ enum { SYSCALL_IS_EXEC = 1 << SYSCALL_ARGS }; /* a bit beside those of texts: th
 bool syscall_selection_texts(const struct syscall_selection *selection, const struct syscall_table *table,
 			     enum syscall_abi abi, uint8_t texts[SYSCALL_NUMBERS], uint8_t files[SYSCALL_NUMBERS]);
 
+/* 2, 4 or 8 bytes of a sample, in the byte order of the recording. */
+static inline uint64_t syscall_load(const uint8_t *bytes, size_t n, bool swap)
+{
+	uint16_t two;
+	uint32_t four;
+	uint64_t eight;
+
+	switch (n) {
+	case sizeof(two):
+		memcpy(&two, bytes, sizeof(two));
+		return swap ? __builtin_bswap16(two) : two;
+	case sizeof(four):
+		memcpy(&four, bytes, sizeof(four));
+		return swap ? __builtin_bswap32(four) : four;
+	default:
+		memcpy(&eight, bytes, sizeof(eight));
+		return swap ? __builtin_bswap64(eight) : eight;
+	}
+}
+
 /* ---- texts.c: what arguments point at, and files of descriptors ---- */
 
 #define SYSCALL_TEXTS_EVENT "syscall-texts"

@@ -32,35 +32,23 @@ bool syscall_event_has_texts(const struct data_event *event)
 	       event->name && !strcmp(event->name, SYSCALL_TEXTS_EVENT);
 }
 
-static uint64_t read_bytes(const uint8_t *raw, size_t n, bool swap)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const size_t low = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? i : n - 1 - i;
-
-		value |= (uint64_t)raw[swap ? n - 1 - low : low] << (8 * i);
-	}
-	return value;
-}
-
 bool syscall_text_read(struct syscall_text *text, const uint8_t *raw, size_t n, bool swap)
 {
 	size_t len;
 
 	if (n < HEAD_BYTES || raw[12] >= SYSCALL_ARGS || raw[13] >= TEXT_KINDS)
 		return false;
-	len = (size_t)read_bytes(raw + 14, 2, swap);
+	len = (size_t)syscall_load(raw + 14, 2, swap);
 	*text = (struct syscall_text){
-		.address = read_bytes(raw, 8, swap),
-		.number = (uint32_t)read_bytes(raw + 8, 4, swap),
+		.address = syscall_load(raw, 8, swap),
+		.number = (uint32_t)syscall_load(raw + 8, 4, swap),
 		.argument = raw[12],
 		.kind = raw[13],
 		.goes_on = len > SYSCALL_TEXT_MAX,
 		.bytes = (const char *)raw + HEAD_BYTES,
 		.len = len > SYSCALL_TEXT_MAX ? SYSCALL_TEXT_MAX : len,
-		.inode = read_bytes(raw + 16, 8, swap),
-		.filesystem = (uint32_t)read_bytes(raw + 24, 4, swap),
+		.inode = syscall_load(raw + 16, 8, swap),
+		.filesystem = (uint32_t)syscall_load(raw + 24, 4, swap),
 		.deleted = raw[28],
 		.whole = raw[29],
 	};
