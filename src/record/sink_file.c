@@ -681,10 +681,11 @@ static int begin_next(struct sink_file *file, struct str *err)
 int sink_file_switch(void *data, struct str *err)
 {
 	struct sink_file *file = data;
+	bool chosen = file->cut.on;
 	int rc;
 
 	file->cut.on = false;
-	rc = file->full ? 0 : begin_next(file, err);
+	rc = chosen && !file->full ? begin_next(file, err) : 0;
 	put_what_waits(file);
 	return rc || !file->failed ? rc : failed_before(file, err);
 }

@@ -98,7 +98,7 @@ int sink_file_begun(struct sink_file *file, struct str *err);
  * begins when two rounds have ended, or with sink_file_switch. data: the sink_file. Always 0.
  */
 int sink_file_cut(void *data, struct str *err);
-/* Ends this file, gives it its time as a name, and begins the next. data: the sink_file. */
+/* Ends this file, gives it its time as a name, and begins the next; nothing if that happened since the cut. */
 int sink_file_switch(void *data, struct str *err);
 /* Both may be called by any thread. */
 void sink_file_count(struct sink_file *file, struct sink_file_totals *totals);

@@ -306,6 +306,7 @@ static void one_file_after_another(void **state)
 	for (size_t i = 1; i <= 3; i++) {
 		tell(i);
 		assert_int_equal(sink->round(sink, &err), 0);
+		assert_int_equal(sink_file_cut(&file, &err), 0);
 		assert_int_equal(sink_file_switch(&file, &err), 0);
 	}
 	tell(4);
@@ -320,6 +321,20 @@ static void one_file_after_another(void **state)
 	/* The times are this file's own. */
 	assert_int_equal(info.first_sample_ns, 106);
 	assert_int_equal(info.last_sample_ns, 109);
+}
+
+static void one_cut_makes_one_file(void **state)
+{
+	(void)state;
+	plan.switch_on_signal = true;
+	begin();
+	tell(3);
+	assert_int_equal(sink_file_cut(&file, &err), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(sink->round(sink, &err), 0);
+	assert_int_equal(file.n_files, 2);
+	assert_int_equal(sink_file_switch(&file, &err), 0);
+	assert_int_equal(file.n_files, 2);
 }
 
 static bool says_times(const char *name)
@@ -339,6 +354,7 @@ static void a_file_without_samples_has_no_times(void **state)
 	plan.switch_on_signal = true;
 	begin();
 	tell(3);
+	assert_int_equal(sink_file_cut(&file, &err), 0);
 	assert_int_equal(sink_file_switch(&file, &err), 0);
 	assert_int_equal(sink->end(sink, &err), 0);
 	assert_int_equal(file.n_kept, 2);
@@ -462,6 +478,7 @@ int main(void)
 		CASE(ends_at_max_size),
 		CASE(losses_go_in_when_it_is_full),
 		CASE(one_file_after_another),
+		CASE(one_cut_makes_one_file),
 		CASE(a_file_without_samples_has_no_times),
 		CASE(switches_by_size),
 		CASE(what_names_a_sample_is_in_its_file),
