@@ -164,6 +164,32 @@ test_intel()
 	fails_with 129 "'bsd' is not att or intel" "$PSTAT" annotate -i ../data -M bsd
 }
 
+# recorded_reads: reads.data, samples of code that nearly only reads characters. A clock's sample often stands at the
+# instruction after the one that waited: among others a read may have none.
+recorded_reads()
+{
+	cat >reads.c <<-'END_C'
+	__attribute__((noinline)) void reads(const volatile char *text)
+	{
+		for (unsigned i = 0; i < 100000; i++) {
+			(void)text[0]; (void)text[0]; (void)text[0]; (void)text[0];
+			(void)text[0]; (void)text[0]; (void)text[0]; (void)text[0];
+			(void)text[0]; (void)text[0]; (void)text[0]; (void)text[0];
+			(void)text[0]; (void)text[0]; (void)text[0]; (void)text[0];
+		}
+	}
+	int main(void)
+	{
+		static char text[1];
+
+		for (;;)
+			reads(text);
+	}
+	END_C
+	"${CC:-cc}" -O1 -g -o reads reads.c
+	recorded reads.data "$PSTAT" -F 4000 -e cpu-clock:u,task-clock:u -- ./reads
+}
+
 # test_types.c has what is known of types; here are the words.
 test_data_types()
 {
@@ -171,15 +197,16 @@ test_data_types()
 	x86_64 | aarch64) ;;
 	*) skip "needs x86-64 or arm64" ;;
 	esac
-	run "$PSTAT" annotate -q -i ../data --no-group --code-with-type hot
+	recorded_reads
+	run "$PSTAT" annotate -q -i reads.data --no-group --code-with-type reads
 	has "a text is read" $'\t# data-type: char \\+0 \\(no field\\)$' "$out"
-	fails_with 129 "go with --data-type" "$PSTAT" annotate -i ../data --type-stat
-	fails_with 129 "-j goes with --data-type" "$PSTAT" annotate -i ../data -j
-	fails_with 129 "leave --tui away" "$PSTAT" annotate -i ../data --tui --code-with-type
-	fails_with 125 "no_such: no sampled instruction" "$PSTAT" annotate -i ../data --data-type=no_such --type-stat --insn-stat
+	fails_with 129 "go with --data-type" "$PSTAT" annotate -i reads.data --type-stat
+	fails_with 129 "-j goes with --data-type" "$PSTAT" annotate -i reads.data -j
+	fails_with 129 "leave --tui away" "$PSTAT" annotate -i reads.data --tui --code-with-type
+	fails_with 125 "no_such: no sampled instruction" "$PSTAT" annotate -i reads.data --data-type=no_such --type-stat --insn-stat
 	has "instructions are counted by reason" '^Annotate data type stats$' "$out"
 	has "and by name" '^  Name/opcode  ' "$out"
-	run "$PSTAT" annotate -q -i ../data --data-type -j
+	run "$PSTAT" annotate -q -i reads.data --data-type -j
 	same "JSON: a line for each event" "cpu-clock:u task-clock:u" "$("$PYTHON" -c '
 import json, sys
 print(*(json.loads(line)["event"] for line in sys.stdin))' <<<"$out")"
@@ -193,12 +220,13 @@ test_rows_by_type()
 	x86_64 | aarch64) ;;
 	*) skip "needs x86-64 or arm64" ;;
 	esac
-	run "$PSTAT" report -q -i ../data -j -s type,typeoff
+	recorded_reads
+	run "$PSTAT" report -q -i reads.data -j -s type,typeoff
 	rows=$(sed -n 's/^{"samples": \([0-9]*\), .*"type": "\([^"]*\)", "typeoff": "\([^"]*\)"}.*/\2;\3;\1/p' <<<"$out" | sort)
 	has "a text is read" '^char;char \+0 \(no field\);[1-9][0-9]*$' "$rows"
-	run "$PSTAT" report -q -i ../data --stdio -n -t ';' -s type,typeoff
+	run "$PSTAT" report -q -i reads.data --stdio -n -t ';' -s type,typeoff
 	same "separated" "$rows" "$(sed -n 's/ *; */;/g; s/^[^;]*;\([0-9]*\);\([^;]*;[^;]*[^ ;]\) *$/\2;\1/p' <<<"$out" | sort)"
-	run "$PSTAT" diff -q -j -s type,typeoff ../data ../data
+	run "$PSTAT" diff -q -j -s type,typeoff reads.data reads.data
 	same "diff" "$rows" "$(sed -n '
 		s/, "level": "[^"]*", "sides": \[{"found": true, "samples": \([0-9]*\),.*/;\1/
 		s/^{"type": "\([^"]*\)", "typeoff": "\([^"]*\)";/\1;\2;/p' <<<"$out" | sort)"
