@@ -174,7 +174,7 @@ static int address_width(const struct annotation *annotation)
 static void add_data_type(const struct annotation *annotation, const struct annotation_look *look,
 			  const struct annotate_instruction *instruction, struct str *out)
 {
-	struct type_place place = types_at(look->types, annotation->function->symbol->dso, instruction->addr);
+	struct type_place place = types_at(look->types, annotation->function->symbol->dso, instruction->addr, true);
 
 	if (!place.type && !type_place_known(&place))
 		return;

@@ -308,7 +308,8 @@ static void add_json_counts(const struct type_uses *uses, struct str *out)
 
 	for (size_t state = 0; state < TYPE_STATES; state++)
 		known += type_state_text((enum type_state)state) ? 0 : uses->places[state];
-	str_addf(out, ", \"known\": %llu, \"unknown\": {", (unsigned long long)known);
+	str_addf(out, ", \"known\": %llu, \"known_after_load\": %llu, \"unknown\": {", (unsigned long long)known,
+		 (unsigned long long)uses->places[TYPE_WAITED]);
 	for (size_t state = 0; state < TYPE_STATES; state++) {
 		if (!uses->places[state] || !type_state_text((enum type_state)state))
 			continue;

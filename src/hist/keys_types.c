@@ -21,7 +21,7 @@ static struct type_place place_of(const struct key_source *source)
 		return (struct type_place){ .state = TYPE_NO_DEBUG };
 	if (!cache->types)
 		cache->types = types_new(source->table->session->symbols);
-	return types_at(cache->types, row->dso, row->addr);
+	return types_at(cache->types, row->dso, row->addr, source_fact(source, FACT_MISC) & MISC_EXACT_IP);
 }
 
 static uint32_t name_of(const struct key_source *source, const struct type_place *place)
@@ -73,6 +73,10 @@ void table_add_types_note(struct table *table)
 	if (reasons.len)
 		note_add(&table->notes, false, NULL, "types: %.1f %% of %" PRIu64 " samples have none (%s)",
 			 100.0 * (double)without / (double)all, all, reasons.s);
+	if (counts[TYPE_WAITED])
+		note_add(&table->notes, false, NULL,
+			 "types: %.1f %% of %" PRIu64 " samples are at the instruction after the one that reads it",
+			 100.0 * (double)counts[TYPE_WAITED] / (double)all, all);
 	str_release(&reasons);
 }
 

@@ -543,7 +543,7 @@ bool filters_drop_cell(const struct filters *filters, const struct cells *cells,
 	uint64_t cpu;
 
 	if (by_mode(filters) &&
-	    !judge(filters, FILTER_MODE, take_mode(filters, cell_fact(cells, cell, FACT_MISC))))
+	    !judge(filters, FILTER_MODE, take_mode(filters, cell_fact(cells, cell, FACT_MISC) & MISC_CPUMODE_MASK)))
 		return true;
 	if (filters->idle_hidden && !task_names_number(cell_fact(cells, cell, FACT_PID)))
 		return true;

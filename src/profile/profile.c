@@ -346,7 +346,7 @@ static uint64_t fact_parallelism(struct collect *collect, const struct replay_sa
 static uint64_t fact_misc(struct collect *collect, const struct replay_sample *sample)
 {
 	(void)collect;
-	return sample->mode;
+	return sample->mode | (sample->body->misc & MISC_EXACT_IP);
 }
 
 /*

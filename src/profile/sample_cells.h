@@ -36,7 +36,7 @@ enum sample_fact {
 	FACT_CGROUP_DEV,
 	FACT_CGROUP_INO, /* of the thread's namespace */
 	FACT_TRACE, /* number of a distinct text in table.texts */
-	FACT_MISC, /* cpumode */
+	FACT_MISC, /* cpumode, and MISC_EXACT_IP */
 	FACT_STATE, /* enum task_state */
 	FACT_PARALLELISM, /* threads on a CPU, itself among them */
 	FACTS,

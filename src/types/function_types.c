@@ -18,6 +18,9 @@
  * A conditional jump waits for the comparison before it, and processors do both as one: it has the place of that, since
  * samples of a comparison that waited for memory are at the jump.
  *
+ * Where samples are late, as a clock's are, the one that waited for memory is mostly just before: an instruction that
+ * touches none has the place that the one before it reads.
+ *
  * A place of the stack that no variable has, as where a register is kept while another value needs it, holds what was
  * stored there, as a register does. No other function writes there, unless it was given the address of something on the
  * stack that is no variable either: how large that is nobody says, so what lies above it is not followed.
@@ -73,6 +76,7 @@ struct pass {
 	bool falls; /* what is behind the last instruction is executed next, as far as is known */
 	enum way way;
 	struct type_place compared; /* of the instruction before, if it compares; else its type is NULL */
+	struct type_place read; /* likewise, if it reads and goes on to the next */
 	uint64_t vaddr; /* of the instruction that the pass is at */
 	struct data_frame frame; /* there */
 };
@@ -554,6 +558,23 @@ static void jump(struct pass *pass, const struct disasm_instruction *instruction
 	pass->falls = !instruction->leaves || instruction->flow == FLOW_CALL;
 }
 
+/* Keeps what the next instruction is told of this one's place. */
+static void leave(struct pass *pass, const struct disasm_instruction *instruction, const struct data_effect *effect,
+		  const struct type_place *place)
+{
+	pass->compared = (struct type_place){ .type = NULL };
+	pass->read = pass->compared;
+	if (effect->compares && place->type) {
+		pass->compared = *place;
+		pass->compared.state = TYPE_COMPARED;
+	}
+	if (effect->access.reads && place->type && instruction->flow == FLOW_ON) {
+		pass->read = *place;
+		pass->read.state = TYPE_WAITED;
+		pass->read.writes = false;
+	}
+}
+
 static void take(struct pass *pass, const struct disasm_instruction *instruction, struct type_place *place)
 {
 	struct data_effect effect;
@@ -566,11 +587,9 @@ static void take(struct pass *pass, const struct disasm_instruction *instruction
 	find_place(pass, &effect, place);
 	if (instruction->flow == FLOW_JUMP && !instruction->leaves && pass->compared.type)
 		*place = pass->compared;
-	pass->compared = (struct type_place){ .type = NULL };
-	if (effect.compares && place->type) {
-		pass->compared = *place;
-		pass->compared.state = TYPE_COMPARED;
-	}
+	else if (place->state == TYPE_NO_ACCESS && pass->read.type)
+		*place = pass->read;
+	leave(pass, instruction, &effect, place);
 	follow(pass, instruction, &effect, place);
 	jump(pass, instruction);
 }

@@ -80,8 +80,11 @@ static void add_instruction(struct type_uses *uses, const char *name, bool known
 
 /* ---- cells ---- */
 
-static void add_cell(struct uses_reading *reading, uint32_t location, const struct cell_values *values)
+static void add_cell(struct uses_reading *reading, const struct cells *cells, size_t cell)
 {
+	const struct cell_values *values = &cells->values[cell];
+	const uint32_t location = (uint32_t)cell_fact(cells, cell, FACT_LOCATION);
+	const bool exact = cell_fact(cells, cell, FACT_MISC) & MISC_EXACT_IP;
 	const struct location_row *row = &reading->session->locations->v[location];
 	struct type_place place = { .state = TYPE_NO_DEBUG };
 	struct instruction_found found;
@@ -89,7 +92,7 @@ static void add_cell(struct uses_reading *reading, uint32_t location, const stru
 
 	/* Code made at run time is in no file that has debug information. */
 	if (!row->code)
-		place = types_at(reading->types, row->dso, row->addr);
+		place = types_at(reading->types, row->dso, row->addr, exact);
 	reading->out->places[place.state]++;
 	if (reading->instructions && instruction_at_location(reading->instructions, location, &found) && *found.name)
 		add_instruction(reading->out, found.name, type_place_known(&place));
@@ -123,14 +126,14 @@ static int by_number(const void *a, const void *b)
 struct type_uses *type_uses_new(struct profile *profile, struct types *types, size_t event, bool instructions)
 {
 	struct type_uses *uses = xcalloc(1, sizeof(*uses));
-	const struct cells *cells = profile_cells(profile, event, 1ULL << FACT_LOCATION);
+	const struct cells *cells = profile_cells(profile, event, 1ULL << FACT_LOCATION | 1ULL << FACT_MISC);
 	struct uses_reading reading = { .out = uses, .types = types, .session = &profile->session };
 
 	if (instructions)
 		reading.instructions = instructions_new(&profile->session);
 	for (size_t i = 0; i < cells->n; i++)
 		if (cell_fact(cells, i, FACT_LOCATION) != LOCATION_NONE)
-			add_cell(&reading, (uint32_t)cell_fact(cells, i, FACT_LOCATION), &cells->values[i]);
+			add_cell(&reading, cells, i);
 	profile_cells_done(profile, event, cells);
 	instructions_free(reading.instructions);
 	if (uses->n)

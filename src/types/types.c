@@ -41,6 +41,7 @@ static const struct {
 	[TYPE_DECLARED] = { "(unknown)", NULL, NULL },
 	[TYPE_FOLLOWED] = { "(unknown)", "insn_track", NULL },
 	[TYPE_COMPARED] = { "(unknown)", NULL, NULL },
+	[TYPE_WAITED] = { "(unknown)", "after_load", NULL },
 	[TYPE_STACK] = { "(stack operation)", NULL, NULL },
 	[TYPE_CANARY] = { "(stack canary)", NULL, NULL },
 	[TYPE_NO_ACCESS] = { "(unknown)", "no_mem_ops", "the instruction has no operand in memory" },
@@ -195,18 +196,21 @@ static struct symbol_types *symbol_types_of(struct types *types, const struct sy
 	return made;
 }
 
-struct type_place types_at(struct types *types, const struct dso *dso, uint64_t addr)
+struct type_place types_at(struct types *types, const struct dso *dso, uint64_t addr, bool exact)
 {
 	const struct symbol *symbol = dso ? symbols_find(types->symbols, dso, addr) : NULL;
 	const struct symbol_types *made = symbol ? symbol_types_of(types, symbol) : NULL;
 	const struct function_types *found = made ? &made->types : NULL;
 	uint64_t within = symbol ? addr - symbol->start : 0;
+	struct type_place place = { .state = TYPE_NO_CODE };
 	size_t at;
 
 	if (!made)
-		return (struct type_place){ .state = TYPE_NO_CODE };
+		return place;
 	if (made->state != TYPE_DECLARED)
 		return (struct type_place){ .state = made->state };
 	at = BISECT(i, 0, found->n, found->v[i].at <= within);
-	return at ? found->v[at - 1].place : (struct type_place){ .state = TYPE_NO_CODE };
+	if (at)
+		place = found->v[at - 1].place;
+	return exact && place.state == TYPE_WAITED ? (struct type_place){ .state = TYPE_NO_ACCESS } : place;
 }

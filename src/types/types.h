@@ -23,6 +23,7 @@ enum type_state {
 	TYPE_DECLARED, /* of a variable that is declared where the access is */
 	TYPE_FOLLOWED, /* of what instructions before it loaded, copied, computed or were returned */
 	TYPE_COMPARED, /* it jumps by the outcome of the comparison just before it, whose place this is */
+	TYPE_WAITED, /* it touches no memory; the instruction before it reads this, for which a late sample waited */
 	TYPE_STACK, /* what it pushes or pops: a register, a return address */
 	TYPE_CANARY, /* the value that guards the stack */
 	/* All others are reasons why none is known. */
@@ -50,8 +51,11 @@ struct type_place {
 struct types;
 struct types *types_new(struct symbols *symbols);
 void types_free(struct types *types); /* NULL is fine */
-/* The place of the instruction at an address (location.addr). Each function's are made when the first is asked for. */
-struct type_place types_at(struct types *types, const struct dso *dso, uint64_t addr);
+/*
+ * The place of the instruction at an address (location.addr). Each function's are made when the first is asked for.
+ * exact: the address is of the instruction itself, not of the one after it (MISC_EXACT_IP): never TYPE_WAITED.
+ */
+struct type_place types_at(struct types *types, const struct dso *dso, uint64_t addr, bool exact);
 
 /* "struct node"; "(stack operation)", "(stack canary)", "(unknown)" where there is no type. */
 const char *type_place_name(const struct type_place *place);

@@ -19,8 +19,10 @@
 
 #if defined(__aarch64__)
 #define LOAD "ldr %0, %1"
+#define JUMP "b"
 #else
 #define LOAD "mov %1, %0"
+#define JUMP "jmp"
 #endif
 /* Reads 8 bytes of memory, in an instruction of this label. */
 #define READ(label, value, memory) __asm__ volatile(#label ": " LOAD : "=r"(value) : "m"(memory))
@@ -324,6 +326,24 @@ PROBE static long added(unsigned long i, struct node *node)
 	return value;
 }
 
+/* A sample that is late is at the instruction after the one that waited. */
+PROBE static long waited(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(LOAD "\nprobe_waited: nop" : "=r"(value) : "m"(node->key));
+	return value;
+}
+
+/* That one is where a jump goes to: what is before it waited for nothing. */
+PROBE static long jumped(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(LOAD "\n" JUMP " 1f\n1:\nprobe_jumped: nop" : "=r"(value) : "m"(node->key));
+	return value;
+}
+
 PROBE static long nothing(long value)
 {
 	__asm__ volatile("probe_nothing: nop");
@@ -332,6 +352,7 @@ PROBE static long nothing(long value)
 
 #define FOLLOWED "struct node +8 (key) followed"
 #define UNKNOWN "no variable tells what the address is of"
+#define NO_ACCESS "the instruction has no operand in memory"
 #if defined(__OPTIMIZE__)
 #define STORED FOLLOWED
 #else
@@ -363,7 +384,9 @@ PROBE static long nothing(long value)
 	X(probe_overwritten, UNKNOWN)                                                                                  \
 	X(probe_given_away, GIVEN)                                                                                     \
 	X(probe_added, FOLLOWED)                                                                                       \
-	X(probe_nothing, "the instruction has no operand in memory")
+	X(probe_waited, "struct node +8 (key) waited")                                                                 \
+	X(probe_jumped, NO_ACCESS)                                                                                     \
+	X(probe_nothing, NO_ACCESS)
 
 #define DECLARE(label, text) extern const char label[] __attribute__((visibility("hidden")));
 PROBES(DECLARE)
@@ -448,7 +471,7 @@ static void add_place(const struct type_place *place, struct str *out)
 	str_addf(out, "%s +%llu (", strcmp(place->type->name, "long int") != 0 ? place->type->name : "long",
 		 (unsigned long long)place->offset);
 	data_type_path(place->type, place->offset, out);
-	str_addf(out, ")%s", place->state == TYPE_FOLLOWED ? " followed" : "");
+	str_add(out, place->state == TYPE_FOLLOWED ? ") followed" : place->state == TYPE_WAITED ? ") waited" : ")");
 }
 
 /* One of the texts between bars begins it: whether it was declared or followed depends on the compiler, mostly. */
@@ -481,7 +504,7 @@ static void each_probe_reads_what_it_says(void **state)
 	symbols = symbols_new(&options, &recording);
 	types = types_new(symbols);
 	for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
-		struct type_place place = types_at(types, &self, offset_of(probes[i].at));
+		struct type_place place = types_at(types, &self, offset_of(probes[i].at), false);
 		struct str text = STR_INIT;
 
 		add_place(&place, &text);
@@ -491,20 +514,21 @@ static void each_probe_reads_what_it_says(void **state)
 		}
 		str_release(&text);
 	}
+	assert_int_equal(types_at(types, &self, offset_of(probe_waited), true).state, TYPE_NO_ACCESS);
 	types_free(types);
 	symbols_free(symbols);
 	info_release(&info);
 	assert_false(failed);
 }
 
-/* ---- samples: 6 of one member, 3 of another, 1 of no memory ---- */
+/* ---- samples: 6 of one member, 2 behind it, 3 of another, 1 of no memory ---- */
 
 static void open_samples(struct reader *reader)
 {
 	static const struct {
 		const char *at;
 		int n;
-	} samples[] = { { probe_member, 6 }, { probe_nested, 3 }, { probe_nothing, 1 } };
+	} samples[] = { { probe_member, 6 }, { probe_nested, 3 }, { probe_waited, 2 }, { probe_nothing, 1 } };
 	struct record_body map = recording_map_body(1000, PID, 0x400000, 0x10000000, 0, self_path);
 	struct made_recording recording;
 	struct str bytes, err = STR_INIT;
@@ -546,12 +570,14 @@ static void samples_are_counted_by_type(void **state)
 			}
 		str_add(&text, "\n");
 	}
-	assert_string_equal(text.s, "6|struct node|struct node +0x8 (key)|struct node: cache-line 0\n"
+	assert_string_equal(text.s, "8|struct node|struct node +0x8 (key)|struct node: cache-line 0\n"
 				    "3|struct node|struct node +0x18 (inner.second)|struct node: cache-line 0\n"
 				    "1|(unknown)|(unknown)|(unknown): cache-line 0\n");
-	assert_int_equal(asked.table->notes.n, 1);
+	assert_int_equal(asked.table->notes.n, 2);
 	assert_string_equal(asked.table->notes.v[0].text,
-			    "types: 10.0 % of 10 samples have none (10.0 %: the instruction has no operand in memory)");
+			    "types: 8.3 % of 12 samples have none (8.3 %: the instruction has no operand in memory)");
+	assert_string_equal(asked.table->notes.v[1].text,
+			    "types: 16.7 % of 12 samples are at the instruction after the one that reads it");
 	asked_release(&asked);
 	reader_close(&reader);
 	str_release(&text);
@@ -583,12 +609,13 @@ static void expect_json(const struct type_uses *uses)
 	type_uses_print_json(uses, "an event", &output);
 	shorten(&output.text);
 	assert_non_null(strstr(output.text.s, "{\"format\": \"pstat annotate data-type\", \"format_version\": 1, "
-					      "\"event\": \"an event\", \"known\": 2, \"unknown\": {\"the "
-					      "instruction has no operand in memory\": 1}, \"instructions\": [{"));
-	assert_non_null(strstr(output.text.s, "{\"name\": \"nop\", \"known\": 0, \"unknown\": 1}], \"types\": ["));
+					      "\"event\": \"an event\", \"known\": 3, \"known_after_load\": 1, "
+					      "\"unknown\": {\"the instruction has no operand in memory\": 1}, "
+					      "\"instructions\": [{"));
+	assert_non_null(strstr(output.text.s, "{\"name\": \"nop\", \"known\": 1, \"unknown\": 1}], \"types\": ["));
 	str_add(&types, "\"types\": [{\"file\": ");
 	str_add_json(&types, self_path);
-	str_add(&types, ", \"type\": \"struct node\", \"offset\": 0, \"size\": 80, \"samples\": 9, \"period\": 9000, "
+	str_add(&types, ", \"type\": \"struct node\", \"offset\": 0, \"size\": 80, \"samples\": 11, \"period\": 11000, "
 			"\"members\": [" JSON_ROW("struct node*", JSON_NAME("next"), 0, 8, 0, 0) "}, ");
 	assert_non_null(strstr(output.text.s, types.s));
 	assert_non_null(strstr(output.text.s,
@@ -623,16 +650,16 @@ static void a_type_is_shown_with_the_samples_of_its_members(void **state)
 	assert_int_equal(uses->n, 1);
 	type_uses_print(uses, NULL, &look, &output);
 	shorten(&output.text);
-	str_addf(&head, "Annotate type: 'struct node' in %s (9 samples):\n", self_path);
+	str_addf(&head, "Annotate type: 'struct node' in %s (11 samples):\n", self_path);
 	assert_memory_equal(output.text.s, head.s, head.len);
 	assert_string_equal(strchr(output.text.s + head.len, '\n') + 1,
 			    " Percent     offset       size  field\n"
 			    "  100.00          0       0x50  struct node\t {\n"
 			    "    0.00          0        0x8      struct node*\tnext;\n"
-			    "   66.67        0x8        0x8      long\tkey;\n"
-			    "   33.33       0x10       0x10      struct pair\tinner {\n"
+			    "   72.73        0x8        0x8      long\tkey;\n"
+			    "   27.27       0x10       0x10      struct pair\tinner {\n"
 			    "    0.00       0x10        0x8          long\tfirst;\n"
-			    "   33.33       0x18        0x8          long\tsecond;\n"
+			    "   27.27       0x18        0x8          long\tsecond;\n"
 			    "                                    };\n"
 			    "    0.00       0x20       0x20      long[]\tnumbers;\n"
 			    "                                    -- cache line 1 --\n"
@@ -646,7 +673,7 @@ static void a_type_is_shown_with_the_samples_of_its_members(void **state)
 	str_reset(&output.text);
 	type_uses_print_states(uses, &output);
 	/* How many were followed depends on the compiler. */
-	assert_non_null(strstr(output.text.s, "Annotate data type stats\ntotal 3, ok 2 (66.7%), bad 1 (33.3%)\n"));
+	assert_non_null(strstr(output.text.s, "Annotate data type stats\ntotal 4, ok 3 (75.0%), bad 1 (25.0%)\n"));
 	assert_non_null(strstr(output.text.s, "\n         1 : no_mem_ops\n"));
 	assert_int_equal(uses->n_instructions, 2); /* a load and a nop */
 	expect_json(uses);
