@@ -38,7 +38,8 @@ test_a_deep_program()
 	cpus=0,1
 	[ $((10#$cpu)) -le 1 ] || cpus=0,$((10#$cpu))
 	alike deep "${fields[@]}" "${layout[@]}" "${filters[@]}" "-C $cpus" "${records[@]}"
-	ip=$("$PSTAT" script -i deep -G -F ip | tr -d ' ' | grep -v '^7f' | sort | sed -n '2p')
+	# Where a function begins its address stands for all of it.
+	ip=$("$PSTAT" script -i deep -G -F ip,sym,symoff | awk '!/^ *7f|\+0x0$/ { print $1 }' | sort | sed -n '2p')
 	alike deep "-S 0x$ip" "-S 0x$ip --addr-range 4" "-S 0x$ip,level3 --addr-range 1000" "-L -G" "-L -F +pid"
 	refused deep "-F none" "-F +addr" "-F srcline" "-F +weight" "-F +iregs" "-F comm,+tid" "-F x:comm" \
 		"--time nonsense" "-F symoff,ip"
