@@ -360,13 +360,19 @@ test_several_files()
 
 # ---- limits ----
 
+# A command for sh: its parent sleeps, all threads of it. Until the first has been told, others run on.
+parent_sleeps='kill -STOP $PPID
+	for task in /proc/$PPID/task/*; do
+		until read -r _ _ state _ <$task/stat && [ "$state" = T ]; do :; done
+	done'
+
 # Faults are counted one by one: those that have no room are as many as are missing.
 test_a_ring_is_overrun()
 {
 	need_paranoid 2
 	# pstat sleeps while the ring is overrun: on some machines it keeps up.
 	run "$PSTAT" record -o x -m 4K -c 1 -e page-faults:u -- sh -c \
-		'kill -STOP $PPID; "$0" pages:50000; kill -CONT $PPID; exec "$0" pages:50000' "$exact"
+		"$parent_sleeps"'; "$0" pages:50000; kill -CONT $PPID; exec "$0" pages:50000' "$exact"
 	can_be_read "a tiny ring" x
 	check "some are lost" test "$(said lost)" -gt 0
 	check "none is forgotten" test $(($(said samples) + $(said lost))) -ge 100000
@@ -384,7 +390,7 @@ test_a_ring_is_overrun_and_the_file_is_full()
 	need_paranoid 2
 	# pstat sleeps while the ring is overrun.
 	run "$PSTAT" record -o x --max-size 300K -m 4K -c 1 -e page-faults:u -- sh -c \
-		'kill -STOP $PPID; "$0" pages:5000; kill -CONT $PPID; exec "$0" pages:100000' "$exact"
+		"$parent_sleeps"'; "$0" pages:5000; kill -CONT $PPID; exec "$0" pages:100000' "$exact"
 	check "the file is full" test "$(stat -c %s x)" -gt $((300 * 1024 - 4096))
 	can_be_read "a tiny ring" x
 	check "many are lost" test "$(said lost)" -gt 4000
