@@ -189,8 +189,7 @@ static bool is_lines(const char *section)
 	return dwarf_section_is(section, "debug_line");
 }
 
-/* Likewise of variables. */
-static bool is_locations(const char *section)
+bool dwarf_elf_is_locations(const char *section)
 {
 	return dwarf_section_is(section, "debug_loc") || dwarf_section_is(section, "debug_loclists");
 }
@@ -283,19 +282,20 @@ void dwarf_elf_split_used(struct dwarf_file *file, const struct dwarf_sections *
 						   cursor_left(&sections->rnglists));
 }
 
-/*
- * The sections of a view that is opened now, of the file as it was; false: it is not there any more, or not to be read.
- * A module's were linked when it was opened.
- */
-static bool open_later(struct dwarf_file *file, struct elf_file *view, bool (*wanted)(const char *section),
-		       struct dwarf_sections *sections)
+void dwarf_elf_locations_used(struct dwarf_file *file, const struct dwarf_sections *sections)
 {
-	const struct stat *then = &file->view.stat;
+	file->budget += USES_PER_BYTE * (uint64_t)(cursor_left(&sections->loc) + cursor_left(&sections->loclists));
+}
+
+bool dwarf_elf_open_later(struct dwarf_file *file, const struct elf_file *before, struct elf_file *view,
+			  bool (*wanted)(const char *section), struct dwarf_sections *sections)
+{
+	const struct stat *then = &before->stat;
 	struct str ignored = STR_INIT;
 	struct elf_file *elf;
 	bool opened = false;
 
-	if (!file->view.relocatable && !elf_files_open(file->elf_files, file->path, &elf, &ignored)) {
+	if (!elf_files_open(file->elf_files, before->path, &elf, &ignored)) {
 		bool same = elf->stat.st_ino == then->st_ino && elf->stat.st_dev == then->st_dev &&
 			    elf->stat.st_size == then->st_size && elf->stat.st_mtime == then->st_mtime;
 
@@ -314,24 +314,35 @@ const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file)
 {
 	struct dwarf_sections sections;
 
-	if (!file->lines_tried && open_later(file, &file->line_view, is_lines, &sections))
+	if (!file->lines_tried && !file->view.relocatable &&
+	    dwarf_elf_open_later(file, &file->view, &file->line_view, is_lines, &sections))
 		file->sections.line = sections.line;
 	file->lines_tried = true;
 	return &file->sections.line;
 }
 
-const struct dwarf_cursor *dwarf_elf_locations(struct dwarf_file *file, unsigned version)
+static void find_locations(struct dwarf_file *file)
 {
 	struct dwarf_sections sections;
 
-	if (!file->locations_tried && open_later(file, &file->location_view, is_locations, &sections)) {
+	if (!file->locations_tried && !file->view.relocatable &&
+	    dwarf_elf_open_later(file, &file->view, &file->location_view, dwarf_elf_is_locations, &sections)) {
 		file->sections.loc = sections.loc;
 		file->sections.loclists = sections.loclists;
-		file->budget += USES_PER_BYTE *
-				(uint64_t)(cursor_left(&sections.loc) + cursor_left(&sections.loclists));
+		dwarf_elf_locations_used(file, &sections);
 	}
 	file->locations_tried = true;
-	return version < 5 ? &file->sections.loc : &file->sections.loclists;
+}
+
+const struct dwarf_cursor *dwarf_elf_locations(struct dwarf_file *file, const struct dwarf_unit *unit)
+{
+	const struct dwarf_sections *sections = dwarf_elf_sections(file, unit->code.cu);
+
+	if (sections == &file->sections)
+		find_locations(file);
+	else
+		dwarf_split_find_locations(file, sections->elf);
+	return unit->bases.version < 5 ? &sections->loc : &sections->loclists;
 }
 
 struct alt_link {

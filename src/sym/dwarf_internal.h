@@ -241,12 +241,20 @@ void dwarf_elf_find_sections(struct elf_file *view, struct dwarf_sections *secti
 void dwarf_elf_close(struct dwarf_file *file);
 /* .debug_line of the file itself; empty where it can't be had. It is read, and unpacked, when it is first asked for. */
 const struct dwarf_cursor *dwarf_elf_lines(struct dwarf_file *file);
-/* .debug_loclists, or up to version 4 .debug_loc: likewise. */
-const struct dwarf_cursor *dwarf_elf_locations(struct dwarf_file *file, unsigned version);
+/* .debug_loclists of a unit, or up to version 4 .debug_loc: likewise, of the file that its functions are in. */
+const struct dwarf_cursor *dwarf_elf_locations(struct dwarf_file *file, const struct dwarf_unit *unit);
+/*
+ * The sections of a view that is opened now, of a file as it was before; false: it is not there any more, or not to be
+ * read. Not of a module, all of whose sections were linked when it was opened.
+ */
+bool dwarf_elf_open_later(struct dwarf_file *file, const struct elf_file *before, struct elf_file *view,
+			  bool (*wanted)(const char *section), struct dwarf_sections *sections);
+bool dwarf_elf_is_locations(const char *section);
 /* The sections of the file that a unit is in: this one, the alternative one, or a .dwo file. */
 const struct dwarf_sections *dwarf_elf_sections(struct dwarf_file *file, Dwarf_CU *cu);
 /* A unit of split DWARF is used: what is in it may be read, too. */
 void dwarf_elf_split_used(struct dwarf_file *file, const struct dwarf_sections *sections);
+void dwarf_elf_locations_used(struct dwarf_file *file, const struct dwarf_sections *sections);
 
 /* ---- dwarf_units.c ---- */
 int dwarf_units_read(struct dwarf_file *file, struct str *err);
@@ -305,6 +313,8 @@ size_t dwarf_ranges_add(struct dwarf_file *file, const struct dwarf_bases *bases
 bool dwarf_split_die(struct dwarf_file *file, Dwarf_CU *skeleton_cu, Dwarf_Die *skeleton, Dwarf_Die *die);
 /* The sections of the one that libdw reads through this Elf *, or NULL. */
 const struct dwarf_sections *dwarf_split_sections(const struct dwarf_file *file, const void *elf);
+/* Finds loc and loclists of these, unless that has been done. */
+void dwarf_split_find_locations(struct dwarf_file *file, const void *elf);
 void dwarf_split_release(struct dwarf_file *file);
 
 struct dwarf_package_unit {

@@ -43,6 +43,7 @@ static const struct {
 	{ ".debug_str_offsets", "debug_str_offsets", { 6, 6 } },
 	{ ".debug_rnglists", "debug_rnglists", { 0, 8 } },
 };
+enum { LOCATIONS = 5 }; /* the number of those that variables need, which are read when they are asked for */
 #define CU_INDEX ".debug_cu_index"
 enum { N_WANTED = ARRAY_SIZE(wanted), INFO = 0 };
 
@@ -52,8 +53,14 @@ struct dwarf_split_file { /* .dwo or .dwp */
 	struct elf_file view;
 	struct dwarf_cursor sections[N_WANTED]; /* each whole */
 	struct dwarf_cursor index; /* of a package */
+	struct elf_file location_view;
+	struct dwarf_sections locations; /* loc and loclists, each whole */
+	bool locations_tried;
 };
 struct dwarf_split_unit {
+	struct dwarf_split_file *from;
+	uint64_t id;
+	bool locations_found;
 	struct elf_file view;
 	Dwarf *dwarf;
 	struct dwarf_sections sections;
@@ -206,7 +213,7 @@ static struct dwarf_split_file *split_at(struct dwarf_file *file, char *path)
 	}
 	split = xcalloc(1, sizeof(*split));
 	split->path = path;
-	split->view.fd = -1;
+	split->view.fd = split->location_view.fd = -1;
 	VEC_GROW(file->splits, file->n_splits, file->cap_splits);
 	file->splits[file->n_splits++] = split;
 	open_split(file, split);
@@ -259,8 +266,8 @@ static void unit_free(struct dwarf_file *file, struct dwarf_split_unit *unit)
 }
 
 /* From the parts of a unit to its DIE; NULL: they don't have it. */
-static struct dwarf_split_unit *begin_unit(struct dwarf_file *file, const struct dwarf_cursor *sections, uint64_t id,
-					   Dwarf_Die *die)
+static struct dwarf_split_unit *begin_unit(struct dwarf_file *file, struct dwarf_split_file *from,
+					   const struct dwarf_cursor *sections, uint64_t id, Dwarf_Die *die)
 {
 	struct dwarf_split_unit *unit = xcalloc(1, sizeof(*unit));
 	struct elf_part parts[N_WANTED];
@@ -270,6 +277,8 @@ static struct dwarf_split_unit *begin_unit(struct dwarf_file *file, const struct
 	for (size_t i = 0; i < N_WANTED; i++)
 		if (sections[i].at && cursor_left(&sections[i]))
 			parts[n++] = (struct elf_part){ wanted[i].name, sections[i].at, cursor_left(&sections[i]) };
+	unit->from = from;
+	unit->id = id;
 	unit->view.fd = -1;
 	if (!elf_view_compose(&unit->view, &file->view, parts, n, &ignored))
 		unit->dwarf = file->lib->dwarf_begin_elf(unit->view.elf, DWARF_C_READ, NULL);
@@ -287,7 +296,7 @@ static struct dwarf_split_unit *from_package_of(struct dwarf_file *file, const c
 	struct dwarf_split_file *package = split_at(file, xasprintf("%s.dwp", path));
 	struct dwarf_cursor parts[N_WANTED];
 
-	return package && find_parts(package, id, parts) ? begin_unit(file, parts, id, die) : NULL;
+	return package && find_parts(package, id, parts) ? begin_unit(file, package, parts, id, die) : NULL;
 }
 
 static struct dwarf_split_unit *from_package(struct dwarf_file *file, uint64_t id, Dwarf_Die *die)
@@ -325,7 +334,7 @@ static struct dwarf_split_unit *from_file(struct dwarf_file *file, const char *d
 {
 	struct dwarf_split_file *split = split_at(file, dwo_path(file, directory, name));
 
-	return split ? begin_unit(file, split->sections, id, die) : NULL;
+	return split ? begin_unit(file, split, split->sections, id, die) : NULL;
 }
 
 static struct dwarf_split_unit *find_split(struct dwarf_file *file, Dwarf_Die *skeleton, uint64_t id, Dwarf_Die *die)
@@ -359,12 +368,57 @@ bool dwarf_split_die(struct dwarf_file *file, Dwarf_CU *skeleton_cu, Dwarf_Die *
 	return true;
 }
 
-const struct dwarf_sections *dwarf_split_sections(const struct dwarf_file *file, const void *elf)
+static struct dwarf_split_unit *unit_of(const struct dwarf_file *file, const void *elf)
 {
 	for (size_t i = file->n_split_units; i-- > 0;)
 		if (file->split_units[i]->view.elf == elf)
-			return &file->split_units[i]->sections;
+			return file->split_units[i];
 	return NULL;
+}
+
+const struct dwarf_sections *dwarf_split_sections(const struct dwarf_file *file, const void *elf)
+{
+	const struct dwarf_split_unit *unit = unit_of(file, elf);
+
+	return unit ? &unit->sections : NULL;
+}
+
+/* ---- where variables are ---- */
+
+/* Gives a unit its part of what its package has, or all that its file has. */
+static void take_locations(struct dwarf_split_unit *unit)
+{
+	struct dwarf_split_file *from = unit->from;
+	struct dwarf_package_unit rows;
+	struct dwarf_cursor *whole, part;
+
+	unit->sections.loc = from->locations.loc;
+	unit->sections.loclists = from->locations.loclists;
+	if (!dwarf_package_find(&rows, from->index, unit->id))
+		return;
+	whole = rows.version == 5 ? &unit->sections.loclists : &unit->sections.loc;
+	part = *whole;
+	dwarf_package_part(&rows, LOCATIONS, &part);
+	if (part.at)
+		*whole = part;
+	else
+		whole->end = whole->at;
+}
+
+void dwarf_split_find_locations(struct dwarf_file *file, const void *elf)
+{
+	struct dwarf_split_unit *unit = unit_of(file, elf);
+	struct dwarf_split_file *from = unit ? unit->from : NULL;
+
+	if (!unit || unit->locations_found)
+		return;
+	if (!from->locations_tried && dwarf_elf_open_later(file, &from->view, &from->location_view,
+							   dwarf_elf_is_locations, &from->locations))
+		dwarf_elf_locations_used(file, &from->locations);
+	from->locations_tried = true;
+	if (from->locations.elf)
+		take_locations(unit);
+	unit->locations_found = true;
 }
 
 void dwarf_split_release(struct dwarf_file *file)
@@ -374,6 +428,7 @@ void dwarf_split_release(struct dwarf_file *file)
 	free(file->split_units);
 	for (size_t i = 0; i < file->n_splits; i++) {
 		elf_file_close(&file->splits[i]->view);
+		elf_file_close(&file->splits[i]->location_view);
 		free(file->splits[i]->path);
 		free(file->splits[i]);
 	}

@@ -91,10 +91,12 @@ struct dwarf_variables {
 	bool has_frame;
 };
 
+struct list_reading;
 struct walk {
 	struct dwarf_variables *out;
 	struct dwarf_scan scan;
 	const struct dwarf_cursor *lists; /* .debug_loc or .debug_loclists */
+	bool (*take_entry)(struct list_reading *reading); /* the next of a list; false: the end, or what is not known */
 	struct dwarf_range_list ranges; /* of the scopes that are open */
 	struct {
 		size_t first, n; /* of ranges */
@@ -205,7 +207,7 @@ static void take_described(struct list_reading *reading, uint64_t start, uint64_
 		take_place(reading->walk, reading->type, &place, start, end);
 }
 
-/* The next entry of a list up to version 4; false: the end. */
+/* Entries up to version 4. */
 static bool take_pair(struct list_reading *reading)
 {
 	unsigned bytes = reading->walk->out->unit->bases.address_bytes;
@@ -221,7 +223,33 @@ static bool take_pair(struct list_reading *reading)
 	return !reading->at.bad;
 }
 
-/* The next entry of a list of version 5; false: the end, or what is not known. */
+/* Entries of version 4 in a .dwo file. */
+static bool take_split_entry(struct list_reading *reading)
+{
+	const struct dwarf_bases *bases = &reading->walk->out->unit->bases;
+	struct dwarf_cursor *at = &reading->at;
+	uint64_t start = 0, end = 0;
+	bool known = true;
+
+	switch (cursor_u8(at)) {
+	case DW_LLE_GNU_base_address_selection_entry:
+		return dwarf_bases_address(bases, cursor_uleb(at), &reading->base) && !at->bad;
+	case DW_LLE_GNU_start_end_entry:
+		known = dwarf_bases_address(bases, cursor_uleb(at), &start);
+		known = dwarf_bases_address(bases, cursor_uleb(at), &end) && known;
+		break;
+	case DW_LLE_GNU_start_length_entry:
+		known = dwarf_bases_address(bases, cursor_uleb(at), &start);
+		end = start + cursor_number(at, 4);
+		break;
+	default:
+		return false;
+	}
+	take_described(reading, known ? start : 0, known ? end : 0, cursor_number(at, 2));
+	return !at->bad;
+}
+
+/* Entries of version 5. */
 static bool take_entry(struct list_reading *reading)
 {
 	const struct dwarf_bases *bases = &reading->walk->out->unit->bases;
@@ -287,7 +315,7 @@ static void take_list(struct walk *walk, const struct data_type *type, const str
 	}
 	cursor_skip(&reading.at, offset);
 	while (cursor_left(&reading.at) && dwarf_file_spend(walk->out->file, 1) &&
-	       (bases->version < 5 ? take_pair(&reading) : take_entry(&reading)))
+	       walk->take_entry(&reading))
 		continue;
 }
 
@@ -427,7 +455,10 @@ static struct dwarf_variables *read_variables(struct dwarf_file *file, struct dw
 	out->file = file;
 	out->unit = unit;
 	walk->out = out;
-	walk->lists = dwarf_elf_locations(file, unit->bases.version);
+	walk->lists = dwarf_elf_locations(file, unit);
+	walk->take_entry = unit->bases.version >= 5 ? take_entry :
+			   unit->code.cu != unit->cu ? take_split_entry :
+						       take_pair;
 	if (dwarf_scan_begin(&walk->scan, file, &unit->code)) {
 		dwarf_scan_from(&walk->scan, (const uint8_t *)unit->code.addr + die);
 		while (dwarf_scan_next(&walk->scan, enter)) {

@@ -232,6 +232,68 @@ test_rows_by_type()
 		s/^{"type": "\([^"]*\)", "typeoff": "\([^"]*\)";/\1;\2;/p' <<<"$out" | sort)"
 }
 
+# types_of COMPILER OPTION...: what the instructions of `walk` touch, whose variables move from register to register.
+types_of()
+{
+	rm -f ./*.dwo walk walk.data
+	"$1" -O2 "${@:2}" -o walk walk.c || return
+	recorded walk.data "$PSTAT" -F 4000 -e cpu-clock:u -- ./walk
+	"$PSTAT" annotate -q -i walk.data --code-with-type walk | grep -o '[0-9a-f]*: .*# data-type.*'
+}
+
+same_types_when_split() # COMPILER OPTION...
+{
+	local whole
+
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86-64 or arm64" ;;
+	esac
+	command -v "$1" >/dev/null || skip "needs $1"
+	cat >walk.c <<-'END_C'
+	#include <stdlib.h>
+	struct node { struct node *next; long key; char rest[48]; };
+	volatile long out;
+	__attribute__((noinline)) long walk(struct node *node, long n)
+	{
+		long sum = 0;
+
+		for (struct node *at = node; at && n--; at = at->next) {
+			sum += at->key;
+			out = sum;
+		}
+		return sum;
+	}
+	int main(void)
+	{
+		enum { N = 1 << 10 };
+		struct node *v = calloc(N, sizeof(*v));
+
+		for (unsigned i = 0; i < N; i++)
+			v[i].next = &v[(i * 403u + 1) % N], v[i].key = i;
+		for (;;)
+			walk(v, N);
+	}
+	END_C
+	whole=$(types_of "$@")
+	has "$*: a member" 'struct node \+0x8 \(key\)$' "$whole"
+	has "$*: another" 'struct node \+0 \(next\)$' "$whole"
+	same "$*: split" "$whole" "$(types_of "$@" -gsplit-dwarf)"
+	command -v "${dwp:-dwp}" >/dev/null || return
+	rm -f walk.data
+	"${dwp:-dwp}" -e walk -o walk.dwp 2>/dev/null || return
+	rm -f ./*.dwo
+	recorded walk.data "$PSTAT" -F 4000 -e cpu-clock:u -- ./walk
+	same "$*: in a package" "$whole" \
+		"$("$PSTAT" annotate -q -i walk.data --code-with-type walk | grep -o '[0-9a-f]*: .*# data-type.*')"
+	rm walk.dwp
+}
+
+test_split_types_gcc_4() { same_types_when_split gcc -gdwarf-4; }
+test_split_types_gcc_5() { dwp=llvm-dwp same_types_when_split gcc -gdwarf-5; }
+test_split_types_clang_4() { same_types_when_split clang -gdwarf-4; }
+test_split_types_clang_5() { dwp=llvm-dwp same_types_when_split clang -gdwarf-5 -gz; }
+
 # ---- what is not to be had ----
 
 test_unknown_names()
