@@ -94,6 +94,12 @@ static void forget_all(struct pass *pass)
 		pass->held[i].type = NULL;
 }
 
+/* The next instruction is told nothing of the one before it. */
+static void forget_before(struct pass *pass)
+{
+	pass->compared = pass->read = (struct type_place){ .type = NULL };
+}
+
 /* ---- objects ---- */
 
 /* Makes of an array its element, which the offset is in. */
@@ -562,8 +568,7 @@ static void jump(struct pass *pass, const struct disasm_instruction *instruction
 static void leave(struct pass *pass, const struct disasm_instruction *instruction, const struct data_effect *effect,
 		  const struct type_place *place)
 {
-	pass->compared = (struct type_place){ .type = NULL };
-	pass->read = pass->compared;
+	forget_before(pass);
 	if (effect->compares && place->type) {
 		pass->compared = *place;
 		pass->compared.state = TYPE_COMPARED;
@@ -601,6 +606,7 @@ static void run(struct pass *pass, struct function_types *types)
 	bool known;
 
 	forget_all(pass);
+	forget_before(pass);
 	pass->falls = true;
 	pass->way = WAY_MET;
 	types->n = 0;
@@ -609,10 +615,12 @@ static void run(struct pass *pass, struct function_types *types)
 
 		enter(pass, start);
 		come_to(pass, start);
-		if (known)
+		if (known) {
 			take(pass, &instruction, &place);
-		else
+		} else {
 			forget_all(pass);
+			forget_before(pass);
+		}
 		VEC_GROW(types->v, types->n, types->cap);
 		types->v[types->n++] = (struct instruction_type){ (uint32_t)start, place };
 	}

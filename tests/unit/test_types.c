@@ -20,9 +20,11 @@
 #if defined(__aarch64__)
 #define LOAD "ldr %0, %1"
 #define JUMP "b"
+#define NO_CODE ".inst 0xffffffff"
 #else
 #define LOAD "mov %1, %0"
 #define JUMP "jmp"
+#define NO_CODE ".byte 6"
 #endif
 /* Reads 8 bytes of memory, in an instruction of this label. */
 #define READ(label, value, memory) __asm__ volatile(#label ": " LOAD : "=r"(value) : "m"(memory))
@@ -344,6 +346,15 @@ PROBE static long jumped(struct node *node)
 	return value;
 }
 
+/* Between them is what no instruction is. */
+PROBE static long parted(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(LOAD "\n" NO_CODE "\nprobe_parted: nop" : "=r"(value) : "m"(node->key));
+	return value;
+}
+
 PROBE static long nothing(long value)
 {
 	__asm__ volatile("probe_nothing: nop");
@@ -386,6 +397,7 @@ PROBE static long nothing(long value)
 	X(probe_added, FOLLOWED)                                                                                       \
 	X(probe_waited, "struct node +8 (key) waited")                                                                 \
 	X(probe_jumped, NO_ACCESS)                                                                                     \
+	X(probe_parted, NO_ACCESS)                                                                                     \
 	X(probe_nothing, NO_ACCESS)
 
 #define DECLARE(label, text) extern const char label[] __attribute__((visibility("hidden")));
