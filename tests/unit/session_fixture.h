@@ -32,9 +32,10 @@ static inline void session_recording(struct made_recording *s, uint64_t more_bit
 	events_add(&s->events, &attr, sizeof(attr), &id, 1)->name = xstrdup("cycles");
 }
 
-/* The recording is complete: it is opened. */
+/* The recording is complete: it is opened. Of its processes none lives, whatever has their pids on this machine now. */
 static inline void session_open(struct fix_session *f, struct made_recording *s, const struct session_options *options)
 {
+	struct session_options no_processes = *options;
 	struct str bytes;
 
 	memset(f, 0, sizeof(*f));
@@ -42,7 +43,9 @@ static inline void session_open(struct fix_session *f, struct made_recording *s,
 	recording_bytes(s, false, &bytes);
 	if (reader_open_fd(&f->reader, fix_memory_file(bytes.s, bytes.len), "recording", &f->err))
 		fail_msg("%s", f->err.s);
-	if (session_init(&f->session, &f->reader, options, &f->err))
+	if (!no_processes.sym.procfs)
+		no_processes.sym.procfs = "/nowhere";
+	if (session_init(&f->session, &f->reader, &no_processes, &f->err))
 		fail_msg("%s", f->err.s);
 	str_release(&bytes);
 }
