@@ -38,8 +38,8 @@ static const struct reg_name reg_names[] = {
 	{ "lr", 30 },  { "sp", 31 },  { "pc", 32 },
 };
 #elif defined(__riscv) && __riscv_xlen == 64
-const uint64_t dwarf_regs = 0; /* unwind/ has no row of it */
-const uint64_t link_regs = 0;
+const uint64_t dwarf_regs = (1ULL << 32) - 1;
+const uint64_t link_regs = 0; /* the kernel puts ra into the chain by itself */
 static const struct reg_name reg_names[] = {
 	{ "pc", 0 },   { "ra", 1 },   { "sp", 2 },   { "gp", 3 },   { "tp", 4 },
 	{ "t0", 5 },   { "t1", 6 },   { "t2", 7 },   { "s0", 8 },   { "s1", 9 },

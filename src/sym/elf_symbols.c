@@ -320,12 +320,35 @@ static bool arm64_next(const struct elf_section *section, const uint8_t *code, s
 	return false;
 }
 
+/* ---- RISC-V ---- */
+
+enum { RISCV_PIECE_BYTES = 16 };
+
+/* auipc t3, page; ld t3, offset(t3); a jump, and padding. The first piece, which all share, has another register. */
+static bool riscv_next(const struct elf_section *section, const uint8_t *code, size_t n, struct plt_piece *piece)
+{
+	for (size_t at = piece->at + piece->bytes; at < n && n - at >= RISCV_PIECE_BYTES; at += RISCV_PIECE_BYTES) {
+		uint32_t auipc = little32(code + at), ld = little32(code + at + 4);
+
+		if ((auipc & 0xfff) != 0xe17 || (ld & 0xfffff) != 0xe3e03)
+			continue;
+		*piece = (struct plt_piece){ .at = at, .bytes = RISCV_PIECE_BYTES };
+		piece->slot = section->header.sh_addr + at + (uint64_t)(int64_t)(int32_t)(auipc & 0xfffff000u) +
+			      (uint64_t)(int64_t)((int32_t)ld >> 20);
+		return true;
+	}
+	return false;
+}
+
 /*
  * One row per machine: the relocations that fill slots, and the next piece of a section behind *piece, which
  * begins as { 0 }. To add one: a row, its decoder, a case in tests/unit/test_sym_elf.c.
  */
 #ifndef R_AARCH64_IRELATIVE
 #define R_AARCH64_IRELATIVE 1032 /* musl's elf.h lacks it */
+#endif
+#ifndef R_RISCV_IRELATIVE
+#define R_RISCV_IRELATIVE 58
 #endif
 static const struct plt_machine {
 	uint16_t machine;
@@ -335,6 +358,7 @@ static const struct plt_machine {
 } machines[] = {
 	{ EM_X86_64, R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT, R_X86_64_IRELATIVE, x86_64_next },
 	{ EM_AARCH64, R_AARCH64_JUMP_SLOT, R_AARCH64_GLOB_DAT, R_AARCH64_IRELATIVE, arm64_next },
+	{ EM_RISCV, R_RISCV_JUMP_SLOT, R_RISCV_64, R_RISCV_IRELATIVE, riscv_next },
 };
 
 /* ---- slots ---- */

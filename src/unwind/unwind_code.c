@@ -4,10 +4,11 @@
  *
  * An entry of a procedure linkage table jumps to the function that it stands for; for one that is not linked yet it
  * pushes a number, and the first entry, which all of them share, pushes one more. On arm64 only the first entry
- * changes SP.
+ * changes SP, on RISC-V none does.
  *
  * Sources: System V ABI AMD64, "Procedure Linkage Table"; ELF for the Arm 64-bit Architecture, "Procedure Linkage
- * Table"; Intel SDM volume 2 and Arm ARM for the instructions.
+ * Table"; RISC-V ABIs, "Procedure Linkage Table"; Intel SDM volume 2, Arm ARM and the RISC-V manual for the
+ * instructions.
  */
 #include "unwind/unwind_code.h"
 
@@ -36,6 +37,8 @@ static const struct code_frame x86_kept = { CFA(6, 16, 2), { AT(16, -8), AT(6, -
 /* The return address is in x30. */
 static const struct code_frame arm_called = { CFA(31, 0, 0), { { 0 } } };
 static const struct code_frame arm_pushed = { CFA(31, 16, 1), { AT(30, -8) } };
+/* The return address is in ra. */
+static const struct code_frame riscv_called = { CFA(2, 0, 0), { { 0 } } };
 
 struct pattern {
 	uint16_t machine;
@@ -60,6 +63,23 @@ struct pattern {
 #define ADD_X16 W(0x91000210)
 #define IMM12_MASK W(0xffc003ff)
 #define BR_X17 W(0xd61f0220)
+/* The same of RISC-V. H: an instruction of two bytes. */
+#define H(half) (half) & 0xff, (half) >> 8 & 0xff
+#define AUIPC_T3 W(0x00000e17)
+#define AUIPC_T2 W(0x00000397)
+#define AUIPC_MASK W(0x00000fff)
+#define LD_T3_T3 W(0x000e3e03)
+#define LD_T3_T2 W(0x0003be03)
+#define ADDI_T1_T1 W(0x00030313)
+#define ADDI_T0_T2 W(0x00038293)
+#define I_MASK W(0x000fffff)
+#define SUB_T1 W(0x41c30333)
+#define SRLI_T1 W(0x00135313)
+#define LD_T0_8 W(0x0082b283)
+#define JALR_T1_T3 W(0x000e0367)
+#define JR_T3 W(0x000e0067)
+#define SD_RA H(0xe006) /* to the stack */
+#define SD_RA_MASK H(0xe07f)
 
 static const struct pattern patterns[] = {
 	/* push *x(%rip); jmp *x(%rip), also with a prefix: the first entry, at either instruction */
@@ -114,6 +134,24 @@ static const struct pattern patterns[] = {
 	{ EM_AARCH64, 0, 4, { W(0xd503245f) }, { B4 }, &arm_called },
 	{ EM_AARCH64, 0, 4, { W(0xa9807bfd) }, { W(0xffc07fff) }, &arm_called },
 	{ EM_AARCH64, 0, 4, { W(0xd65f03c0) }, { B4 }, &arm_called },
+	/* Entries, at each instruction; the first one, at each */
+	{ EM_RISCV, 0, 8, { AUIPC_T3, LD_T3_T3 }, { AUIPC_MASK, I_MASK }, &riscv_called },
+	{ EM_RISCV, 0, 8, { LD_T3_T3, JALR_T1_T3 }, { I_MASK, B4 }, &riscv_called },
+	{ EM_RISCV, 0, 4, { JALR_T1_T3 }, { B4 }, &riscv_called },
+	{ EM_RISCV, 0, 8, { AUIPC_T2, SUB_T1 }, { AUIPC_MASK, B4 }, &riscv_called },
+	{ EM_RISCV, 0, 8, { SUB_T1, LD_T3_T2 }, { B4, I_MASK }, &riscv_called },
+	{ EM_RISCV, 0, 8, { LD_T3_T2, ADDI_T1_T1 }, { I_MASK, I_MASK }, &riscv_called },
+	{ EM_RISCV, 0, 8, { ADDI_T1_T1, ADDI_T0_T2 }, { I_MASK, I_MASK }, &riscv_called },
+	{ EM_RISCV, 0, 8, { ADDI_T0_T2, SRLI_T1 }, { I_MASK, B4 }, &riscv_called },
+	{ EM_RISCV, 0, 8, { SRLI_T1, LD_T0_8 }, { B4, B4 }, &riscv_called },
+	{ EM_RISCV, 0, 8, { LD_T0_8, JR_T3 }, { B4, B4 }, &riscv_called },
+	{ EM_RISCV, 0, 4, { JR_T3 }, { B4 }, &riscv_called },
+	/* addi sp,sp,-n, in each of three forms, and sd ra: what a function begins with; ret, in either form */
+	{ EM_RISCV, 0, 4, { H(0x1101), SD_RA }, { H(0xff83), SD_RA_MASK }, &riscv_called },
+	{ EM_RISCV, 0, 4, { H(0x7101), SD_RA }, { H(0xff83), SD_RA_MASK }, &riscv_called },
+	{ EM_RISCV, 0, 6, { W(0x80010113), SD_RA }, { W(0x800fffff), SD_RA_MASK }, &riscv_called },
+	{ EM_RISCV, 0, 2, { H(0x8082) }, { H(0xffff) }, &riscv_called },
+	{ EM_RISCV, 0, 4, { W(0x00008067) }, { B4 }, &riscv_called },
 };
 
 static bool fits(const struct pattern *pattern, const uint8_t *code)
@@ -163,6 +201,8 @@ bool unwind_code_outermost(struct unwind_memory *memory, uint64_t ip)
 	return false;
 }
 
+/* ---- what stands before a return address ---- */
+
 /* bl; blr and its signing kinds */
 static bool arm_call(const uint8_t *end)
 {
@@ -183,27 +223,74 @@ static bool x86_call(const uint8_t *end)
 	return false;
 }
 
+/* jal ra; jalr ra; c.jalr of any register but x0, which would be ebreak */
+static bool riscv_call(const uint8_t *end)
+{
+	uint32_t word;
+	uint16_t half;
+
+	memcpy(&word, end - sizeof(word), sizeof(word));
+	memcpy(&half, end - sizeof(half), sizeof(half));
+	return (word & 0xfff) == 0x0ef || (word & 0x7fff) == 0x00e7 || ((half & 0xf07f) == 0x9002 && (half & 0x0f80));
+}
+
+static bool arm_no_op(const uint8_t *end) /* nop; mov x0,x0 */
+{
+	uint32_t word;
+
+	memcpy(&word, end - sizeof(word), sizeof(word));
+	return word == 0xd503201f || word == 0xaa0003e0;
+}
+
+static bool x86_no_op(const uint8_t *end)
+{
+	return end[-1] == 0x90;
+}
+
+static bool riscv_no_op(const uint8_t *end) /* c.nop; nop */
+{
+	uint32_t word;
+
+	memcpy(&word, end - sizeof(word), sizeof(word));
+	return word >> 16 == 0x0001 || word == 0x00000013;
+}
+
+/* Each looks at the bytes before `end`, CALL_BYTES_MAX + 1 of a call and four of a no-op. */
+static const struct before_return {
+	uint16_t machine;
+	bool (*call)(const uint8_t *end);
+	bool (*no_op)(const uint8_t *end);
+} before_returns[] = {
+	{ EM_X86_64, x86_call, x86_no_op },
+	{ EM_AARCH64, arm_call, arm_no_op },
+	{ EM_RISCV, riscv_call, riscv_no_op },
+};
+
+static const struct before_return *before_return_of(uint16_t machine)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(before_returns); i++)
+		if (before_returns[i].machine == machine)
+			return &before_returns[i];
+	return NULL;
+}
+
 bool unwind_code_called(struct unwind_memory *memory, uint64_t ip)
 {
+	const struct before_return *row = before_return_of(memory->arch->machine);
 	uint8_t code[CALL_BYTES_MAX + 1];
 
-	if (ip < sizeof(code) || !memory->address_space || !address_space_find(memory->address_space, ip - 1))
+	if (!row || ip < sizeof(code) || !memory->address_space || !address_space_find(memory->address_space, ip - 1))
 		return false;
 	if (!unwind_memory_code(memory, ip - sizeof(code), ip - 1, code, sizeof(code)))
 		return true;
-	return memory->arch->machine == EM_AARCH64 ? arm_call(code + sizeof(code)) : x86_call(code + sizeof(code));
+	return row->call(code + sizeof(code));
 }
 
 bool unwind_code_made(struct unwind_memory *memory, uint64_t ip)
 {
+	const struct before_return *row = before_return_of(memory->arch->machine);
 	uint8_t code[sizeof(uint32_t)];
-	uint32_t word;
 
-	if (!unwind_memory_code(memory, ip - sizeof(code), ip, code, sizeof(code)))
-		return false;
-	memcpy(&word, code, sizeof(word));
-	/* nop; mov x0,x0 */
-	if (memory->arch->machine == EM_AARCH64)
-		return word == 0xd503201f || word == 0xaa0003e0;
-	return code[sizeof(code) - 1] == 0x90;
+	return row && unwind_memory_code(memory, ip - sizeof(code), ip, code, sizeof(code)) &&
+	       row->no_op(code + sizeof(code));
 }

@@ -2,8 +2,8 @@
 /*
  * unwind_regs: the rows of the architectures.
  *
- * Sources: arch/x86/include/uapi/asm/perf_regs.h, arch/arm64/include/uapi/asm/perf_regs.h (bits);
- * System V ABI AMD64 figure 3.36, DWARF for the Arm 64-bit Architecture section 4.1 (numbers);
+ * Sources: arch/{x86,arm64,riscv}/include/uapi/asm/perf_regs.h (bits); System V ABI AMD64 figure 3.36, DWARF for the
+ * Arm 64-bit Architecture section 4.1, RISC-V ABIs "DWARF Register Numbers" and "Frame Pointer Convention" (numbers);
  * sigreturn(2) and the uapi headers asm/sigcontext.h, asm/ucontext.h (what a signal saves).
  */
 #include "unwind/unwind_regs.h"
@@ -42,9 +42,22 @@ static const uint16_t aarch64_saved_at[UNWIND_REGS_MAX] = {
 	448, 456, 464, 472, 480, 488, 496, 504, 512, 520, 528, 536, 544, 552, 560, 568,
 };
 
+/* pc, x1 .. x31: DWARF's x0 is always 0, and its 32 is a register of floating point that no frame saves. */
+static const int8_t riscv64_dwarf_of[] = {
+	32, 1,	2,  3,	4,  5,	6,  7,	8,  9,	10, 11, 12, 13, 14, 15,
+	16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+};
+
+/* SP is at the siginfo (128 bytes), then the ucontext, whose registers begin 176 bytes in: pc, x1 .. x31. */
+static const uint16_t riscv64_saved_at[UNWIND_REGS_MAX] = {
+	0,   312, 320, 328, 336, 344, 352, 360, 368, 376, 384, 392, 400, 408, 416, 424, 432,
+	440, 448, 456, 464, 472, 480, 488, 496, 504, 512, 520, 528, 536, 544, 552, 304,
+};
+
 /*
- * To add an architecture: a row and its two tables above, tests/unit/test_unwind.c, and the man page of
- * pstat-report. libdw must know its CFI (elfutils backends/), and ELFDATA2LSB, 64 bit, is assumed.
+ * To add an architecture: a row and its two tables above, calls and patterns in unwind_code.c, rows in
+ * tests/unit/made_fixture.h, tests/unit/test_unwind.c, and the man page of pstat-report. libdw must know
+ * its CFI (elfutils backends/), and ELFDATA2LSB, 64 bit, is assumed.
  */
 static const struct unwind_arch archs[] = {
 	{
@@ -88,6 +101,26 @@ static const struct unwind_arch archs[] = {
 		.trampoline_size = 8,
 		.saved_at = aarch64_saved_at,
 		.entry_bytes = 64,
+	},
+	{
+		.name = "riscv64",
+		.n_regs = 33,
+		.sp = 2,
+		.pc = 32,
+		.fp = 8,
+		.pair_below = 16,
+		.preserved = 1 << 3 | 1 << 4 | 3 << 8 | 0x3ff << 18, /* gp, tp, s0, s1, s2 .. s11 */
+		.link = 1,
+		.link_bit = 1,
+		.address_bits = 64,
+		.machine = EM_RISCV,
+		.n_bits = ARRAY_SIZE(riscv64_dwarf_of),
+		.dwarf_of = riscv64_dwarf_of,
+		/* li a7, 139; ecall */
+		.trampoline = { 0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0 },
+		.trampoline_size = 8,
+		.saved_at = riscv64_saved_at,
+		.entry_bytes = 34,
 	},
 };
 

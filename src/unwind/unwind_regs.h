@@ -28,6 +28,7 @@ struct unwind_arch {
 	const char *name; /* as the header's ARCH has it */
 	uint8_t n_regs; /* numbers 0 .. n_regs - 1 */
 	uint8_t sp, pc, fp; /* their numbers */
+	uint8_t pair_below; /* so many bytes below fp begin the caller's fp and, after it, the return address */
 	uint64_t preserved; /* bit: a call leaves it as it was, where tables say nothing of it */
 	uint8_t link, link_bit; /* what a call leaves the return address in, and its bit; NO_LINK: memory */
 	uint8_t address_bits; /* return addresses may be signed in the bits above; 64: never */

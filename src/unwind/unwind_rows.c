@@ -359,17 +359,18 @@ static bool step_pointer(struct rows_walk *walk, enum unwind_end otherwise)
 {
 	struct unwind_memory *memory = walk->memory;
 	const struct unwind_arch *arch = memory->arch;
-	uint64_t fp, within, next, ip;
+	uint64_t fp, pair, within, next, ip;
 
 	if (!unwind_regs_get(&walk->regs, arch->fp, &fp) || fp % sizeof(fp))
 		return end_at(walk, otherwise);
 	if (!fp && walk->guessed)
 		return end_at(walk, UNWIND_COMPLETE);
-	if (fp < walk->cfa)
+	pair = fp - arch->pair_below;
+	if (fp < arch->pair_below || pair < walk->cfa)
 		return end_at(walk, otherwise);
-	within = fp - memory->sp;
+	within = pair - memory->sp;
 	if (memory->stack_size < 2 * sizeof(fp) || within > memory->stack_size - 2 * sizeof(fp)) {
-		enum unwind_end beyond = unwind_memory_beyond(memory, fp);
+		enum unwind_end beyond = unwind_memory_beyond(memory, pair);
 
 		return end_at(walk, beyond == UNWIND_BROKEN ? otherwise : beyond);
 	}
@@ -380,7 +381,7 @@ static bool step_pointer(struct rows_walk *walk, enum unwind_end otherwise)
 		return end_at(walk, otherwise);
 	walk->guessed = true;
 	walk->ip = ip;
-	walk->cfa = fp + 2 * sizeof(fp);
+	walk->cfa = pair + 2 * sizeof(fp);
 	walk->exact = false;
 	walk->regs.known &= arch->preserved;
 	unwind_regs_set(&walk->regs, arch->fp, next);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * made_fixture.h: an ELF file made by the test, of three functions with their unwind tables, for either
+ * made_fixture.h: an ELF file made by the test, of three functions with their unwind tables, for each
  * architecture: `leaf`, called by `middle`, called by `start`, which nothing called. A thread has it at LOADED.
  */
 #ifndef MADE_FIXTURE_H
@@ -32,6 +32,11 @@ static const struct machine {
 	const char *arch;
 	uint16_t machine;
 	struct bytes cie, leaf, middle, start; /* CFA programs, the CIE's with its alignments */
+	/* A sample in `leaf`: what is in the registers, by their place in it, and in the words of the stack. */
+	uint64_t mask;
+	uint8_t n_regs, pc, sp, fp, link; /* link 0: the return address is the first word */
+	uint8_t start_word; /* has the return address of `middle`, with this signature */
+	uint64_t signature;
 } machines[] = {
 	/* start: rip undefined. middle: push %rbp; mov %rsp,%rbp. leaf: a CFA as PLT entries have it. */
 	{ "x86_64",
@@ -43,7 +48,8 @@ static const struct machine {
 	  { { DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16, DW_CFA_offset | 6, 2,
 	      DW_CFA_advance_loc | 3, DW_CFA_def_cfa_register, 6 },
 	    8 },
-	  { { DW_CFA_undefined, 16 }, 2 } },
+	  { { DW_CFA_undefined, 16 }, 2 },
+	  0xff01ff, 17, 8, 7, 6, 0, 2, 0 },
 	/* start: x30 undefined. middle: paciasp; stp x29,x30,[sp,-32]!; str x19,[sp,16]. leaf: nothing. */
 	{ "aarch64",
 	  EM_AARCH64,
@@ -53,7 +59,18 @@ static const struct machine {
 	      DW_CFA_def_cfa_offset, 32, DW_CFA_offset | 29, 4, DW_CFA_offset | 30, 3,
 	      DW_CFA_advance_loc | 1, DW_CFA_offset | 19, 2 },
 	    11 },
-	  { { DW_CFA_undefined, 30 }, 2 } },
+	  { { DW_CFA_undefined, 30 }, 2 },
+	  (1ULL << 33) - 1, 33, 32, 31, 29, 30, 1, 0x2aULL << 48 },
+	/* start: ra undefined. middle: addi sp,-32; sd ra,24(sp). Compilers' CIEs leave the CFA's offset at 0. */
+	{ "riscv64",
+	  EM_RISCV,
+	  { { 1, 0x7c, 1, 1, 0x1b, DW_CFA_def_cfa_register, 2 }, 7 },
+	  { { 0 }, 0 },
+	  { { DW_CFA_advance_loc | 2, DW_CFA_def_cfa_offset, 32, DW_CFA_advance_loc | 4, DW_CFA_offset | 1, 2,
+	      DW_CFA_offset | 8, 4 },
+	    8 },
+	  { { DW_CFA_undefined, 1 }, 2 },
+	  (1ULL << 32) - 1, 32, 0, 2, 8, 1, 3, 0 },
 };
 
 static inline void put(uint8_t *file, size_t at, const void *bytes, size_t n)
@@ -170,28 +187,22 @@ static inline void made_write(struct made *made, const uint8_t *bytes, size_t n)
 static inline void made_input(struct made *made, const struct machine *m, uint64_t ip)
 {
 	struct own *own = &made->own;
-	bool x86 = m->machine == EM_X86_64;
 	uint64_t in_middle = LOADED + MIDDLE + 12, in_start = LOADED + START + 8;
 
 	own->input = (struct unwind_input){ .abi = 2,
-					    .mask = x86 ? 0xff01ff : (1ULL << 33) - 1,
+					    .mask = m->mask,
 					    .regs = own->regs,
-					    .n_regs = x86 ? 17 : 33,
+					    .n_regs = m->n_regs,
 					    .stack = (const uint8_t *)made->stack,
 					    .stack_bytes = sizeof(made->stack),
 					    .address_space = &own->address_space };
 	memset(made->stack, 0, sizeof(made->stack));
 	memset(own->regs, 0, sizeof(own->regs));
-	own->regs[x86 ? 8 : 32] = ip;
-	own->regs[x86 ? 7 : 31] = STACK_AT;
-	if (x86) { /* return to middle | rbp | return to start */
-		made->stack[0] = in_middle;
-		made->stack[2] = in_start;
-		own->regs[6] = STACK_AT + 8;
-	} else { /* x29 | x30, signed | x19 */
-		own->regs[30] = in_middle;
-		made->stack[1] = in_start | 0x2aULL << 48;
-	}
+	own->regs[m->pc] = ip;
+	own->regs[m->sp] = STACK_AT;
+	own->regs[m->fp] = m->link ? 0 : STACK_AT + 8; /* x86 alone: middle's frame hangs on it */
+	*(m->link ? &own->regs[m->link] : &made->stack[0]) = in_middle;
+	made->stack[m->start_word] = in_start | m->signature;
 }
 
 static inline size_t made_frames(struct made *made, struct unwind *unwind, uint64_t *ips)

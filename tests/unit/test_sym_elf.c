@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF files to symbols: both classes, both byte orders, modules, PLT pieces of x86-64 and arm64, packed
+ * ELF files to symbols: both classes, both byte orders, modules, PLT pieces of x86-64, arm64 and riscv64, packed
  * symbols, build-ids; and 2,000 damaged files, of which nothing is asked but to end in an answer.
  */
 #include "elf_builder.h"
@@ -488,6 +488,46 @@ static void plt_pieces_of_arm64_are_named_by_their_slots(void **state)
 	assert_int_equal(table.n, 3);
 }
 
+/* auipc t3, page; ld t3, slot(t3); jalr t1, t3; nop */
+static void put_riscv_piece(uint32_t section, uint64_t slot)
+{
+	struct built_section *s = &built.sections[section];
+	uint64_t far = slot - (s->addr + s->bytes.len);
+
+	elf_put(&built, &s->bytes, 0xe17u | ((far + 0x800) & 0xfffff000u), 4);
+	elf_put(&built, &s->bytes, 0xe3e03u | (far & 0xfff) << 20, 4);
+	elf_put(&built, &s->bytes, 0xe0367u, 4);
+	elf_put(&built, &s->bytes, 0x13u, 4);
+}
+
+static void plt_pieces_of_riscv64_are_named_by_their_slots(void **state)
+{
+	struct str *code;
+	uint32_t plt;
+
+	(void)state;
+	build_slots(EM_RISCV, R_RISCV_JUMP_SLOT, R_RISCV_64, R_RISCV_IRELATIVE);
+	plt = elf_add(&built, ".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 0x7800);
+	code = &built.sections[plt].bytes;
+	elf_put(&built, code, 0x397u, 4); /* the header: auipc t2 */
+	for (int i = 0; i < 7; i++)
+		elf_put(&built, code, 0x13u, 4);
+	put_riscv_piece(plt, GOT + 24); /* 0x7820, and pages down */
+	put_riscv_piece(plt, GOT + 32);
+	put_riscv_piece(plt, GOT + 40);
+	put_riscv_piece(plt, GOT + 24); /* 0x7850, and its end is cut */
+	code->len -= 4;
+	read_plt();
+	assert_string_equal(at(0x7800), "none");
+	assert_string_equal(at(0x781f), "none");
+	assert_string_equal(at(0x7820), "puts@plt");
+	assert_string_equal(at(0x782f), "puts@plt");
+	assert_string_equal(at(0x7830), "strlen@plt");
+	assert_string_equal(at(0x7840), "*ABS*+0x2060@plt");
+	assert_string_equal(at(0x7850), "none");
+	assert_int_equal(table.n, 3);
+}
+
 /* ---- packed symbols ---- */
 
 typedef uint32_t xz_encode(uint32_t preset, int check, const void *allocator, const uint8_t *in,
@@ -807,6 +847,7 @@ int main(void)
 		TEST(modules_count_from_the_start_of_text),
 		TEST(plt_pieces_of_x86_64_are_named_by_their_slots),
 		TEST(plt_pieces_of_arm64_are_named_by_their_slots),
+		TEST(plt_pieces_of_riscv64_are_named_by_their_slots),
 		TEST(packed_symbols_are_read),
 		TEST(broken_packed_symbols_are_an_error),
 		TEST(what_unpacks_to_too_much_is_refused),

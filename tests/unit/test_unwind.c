@@ -9,6 +9,8 @@
 
 #if defined(__x86_64__)
 #define NATIVE "x86_64"
+#elif defined(__riscv)
+#define NATIVE "riscv64"
 #else
 #define NATIVE "aarch64"
 #endif
@@ -123,16 +125,13 @@ static void test_stack_that_was_cut(void **state)
 	expect(&input, 1, UNWIND_NO_COPY);
 }
 
-enum { RBP = 6, X29 = 29 }; /* in own.regs */
-
 /* The code is not known; the frame pointer is, or not. */
 static void test_nothing_known_of_the_code(void **state)
 {
-	bool x86 = own.input.n_regs == 17;
-	uint64_t ip = own.regs[x86 ? 8 : 32];
+	uint64_t ip = own.regs[OWN_PC];
 
 	(void)state;
-	own.regs[x86 ? RBP : X29] = 0;
+	own.regs[OWN_FP] = 0;
 	own.no_files = true;
 	expect(&own.input, 1, UNWIND_NO_FILE);
 	own.no_files = false;
@@ -145,16 +144,15 @@ static void test_nothing_known_of_the_code(void **state)
 /* A chain of frame pointers as code without tables keeps it: followed, and counted as a guess. */
 static void test_frame_pointers_of_code_without_tables(void **state)
 {
-	bool x86 = own.input.n_regs == 17;
-	uint64_t *words = (uint64_t *)(void *)own.stack, sp = own.regs[x86 ? 7 : 31], ips[8];
-	uint64_t code = own.regs[x86 ? 8 : 32] & ~4095ULL;
+	uint64_t *words = (uint64_t *)(void *)own.stack, sp = own.regs[OWN_SP], fp_of = sp + OWN_PAIR_BELOW, ips[8];
+	uint64_t code = own.regs[OWN_PC] & ~4095ULL;
 	struct unwind_input input = own.input;
 	struct unwind unwind;
 
 	(void)state;
 	own_map(&own, DSO_ANON, "//anon", code, code + 4096, 0);
-	own.regs[x86 ? RBP : X29] = sp + 16;
-	words[2] = sp + 48;
+	own.regs[OWN_FP] = fp_of + 16;
+	words[2] = fp_of + 48;
 	words[3] = code + 100;
 	words[6] = 0;
 	words[7] = code + 200;
@@ -170,20 +168,20 @@ static void test_frame_pointers_of_code_without_tables(void **state)
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
 	assert_int_equal(unwind.counts.ends[UNWIND_COMPLETE], 2);
 	/* It goes on where nothing was copied any more. */
-	words[6] = sp + own.input.stack_bytes + 64;
+	words[6] = fp_of + own.input.stack_bytes + 64;
 	words[7] = code + 200;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 3);
 	assert_int_equal(unwind.end, UNWIND_TRUNCATED);
 	assert_true(unwind.guessed);
 	words[6] = words[7] = 0;
 	/* Down, to itself, not aligned, over the copy's end, and to what is not mapped. */
-	words[2] = sp;
+	words[2] = fp_of;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
-	words[2] = sp + 16;
+	words[2] = fp_of + 16;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
-	words[2] = sp + 49;
+	words[2] = fp_of + 49;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
-	words[2] = sp + 48;
+	words[2] = fp_of + 48;
 	input.stack_bytes = 63;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 2);
 	words[3] = 8;
@@ -263,7 +261,7 @@ static void test_inputs_without_64_bit_registers(void **state)
 	input.abi = 1;
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
 	input.abi = 2;
-	input.n_regs = 3; /* neither ip nor sp */
+	input.n_regs = 1; /* not both ip and sp */
 	assert_int_equal(unwind_frames(&unwind, &input, ips, 8), 0);
 	assert_int_equal(unwind.counts.ends[UNWIND_NOT_64], 1);
 	assert_int_equal(unwind.counts.ends[UNWIND_NO_INFO], 1);
@@ -348,6 +346,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	(void)info;
 #if defined(__x86_64__)
 	interrupted = (uint64_t)from->uc_mcontext.gregs[REG_RIP];
+#elif defined(__riscv)
+	interrupted = from->uc_mcontext.__gregs[0];
 #else
 	interrupted = from->uc_mcontext.pc;
 #endif

@@ -254,6 +254,8 @@ static void test_link_register(void **state)
 		{ "aarch64", 1ULL << 30, 1, 0, 1 },
 		{ "x86_64", 1ULL << 30, 2, 0, 1 },
 		{ "riscv64", 1ULL << 30, 2, 0, 1 },
+		{ "riscv64", 3, 2, 101, 2 },
+		{ "s390x", 1ULL << 30, 2, 0, 1 },
 	};
 
 	(void)state;

@@ -23,6 +23,15 @@
 
 enum { OWN_STACK_BYTES = 65536, OWN_DSOS_MAX = 64, OWN_REGS_MAX = 33 };
 
+/* Which of own.regs are these, of the machine that the test runs on; the pair that OWN_FP leads to is so far below. */
+#if defined(__x86_64__)
+enum { OWN_PC = 8, OWN_SP = 7, OWN_FP = 6, OWN_PAIR_BELOW = 0 };
+#elif defined(__riscv)
+enum { OWN_PC = 0, OWN_SP = 2, OWN_FP = 8, OWN_PAIR_BELOW = 16 };
+#else
+enum { OWN_PC = 32, OWN_SP = 31, OWN_FP = 29, OWN_PAIR_BELOW = 0 };
+#endif
+
 struct own {
 	struct address_space address_space;
 	uint64_t clock;
@@ -110,17 +119,22 @@ static inline void own_take(struct own *own, const ucontext_t *context)
 
 	for (size_t i = 0; i < ARRAY_SIZE(by_bit); i++)
 		own->regs[i] = (uint64_t)context->uc_mcontext.gregs[by_bit[i]];
-	sp = own->regs[7];
 	input->mask = 0xff01ff;
 	input->n_regs = ARRAY_SIZE(by_bit);
+#elif defined(__riscv)
+	for (size_t i = 0; i < 32; i++)
+		own->regs[i] = context->uc_mcontext.__gregs[i];
+	input->mask = (1ULL << 32) - 1;
+	input->n_regs = 32;
 #else
 	for (size_t i = 0; i < 31; i++)
 		own->regs[i] = context->uc_mcontext.regs[i];
-	own->regs[31] = sp = context->uc_mcontext.sp;
+	own->regs[31] = context->uc_mcontext.sp;
 	own->regs[32] = context->uc_mcontext.pc;
 	input->mask = (1ULL << 33) - 1;
 	input->n_regs = 33;
 #endif
+	sp = own->regs[OWN_SP];
 	input->abi = 2;
 	input->regs = own->regs;
 	input->stack = own->stack;
