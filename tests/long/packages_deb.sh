@@ -28,7 +28,7 @@ test_made()
 	need_cmd dpkg-buildpackage
 	need_cmd dh
 	make_packages deb 1 first
-	same "six packages" "libpstat-dev libpstat0 libpstat0-dbgsym pstat pstat-dbgsym pstat-exporter" \
+	same "seven packages" "libpstat-dev libpstat0 libpstat0-dbgsym pstat pstat-dbgsym pstat-exporter python3-pstat" \
 		"$(printf '%s\n' "${made[@]##*/}" | sed 's/_.*//' | sort | paste -sd' ')"
 	make_packages deb 2 second
 	for kind in pstat_ libpstat0_ libpstat-dev_; do
@@ -58,7 +58,7 @@ test_life()
 	cp "$tmp"/deb/*-1_*.deb "$root/build/deb"
 	cp "$tmp"/deb/*-2_*.deb "$root/out"
 	# What they need comes first, so that what remains at the end is theirs.
-	in_root apt-get satisfy -q libcap2-bin "$(for file in "$root"/build/deb/{pstat,libpstat0}_*.deb; do
+	in_root apt-get satisfy -q libcap2-bin python3 "$(for file in "$root"/build/deb/{pstat,libpstat0}_*.deb; do
 		dpkg-deb -f "$file" Depends Recommends | sed 's/^[^:]*: //'; done | paste -sd,)" >/dev/null 2>&1
 	before=$(files_of_root)
 	run in_root sh -c "cd / && $(sed -n 's/^    make deps deb && sudo \(.*\)/\1/p' "$ROOT/README")"
@@ -67,6 +67,9 @@ test_life()
 	has_not "with all its libraries, but for the one that is only suggested" 'not usable' \
 		"$(in_root pstat version --build-options | grep -v libdebuginfod)"
 	installed_library_works "/usr/lib/$(gcc -print-multiarch)/pkgconfig"
+	run in_root python3 -c 'import pstat; print(pstat.version())'
+	same "Python finds the module, and that the library" "$version" "$out"
+	check "its byte code is made" ls "$root"/usr/lib/python3/dist-packages/__pycache__/pstat.*.pyc
 	same "no capability that nobody asked for" "" "$(in_root getcap /usr/bin/pstat)"
 
 	rights_of_a_group
