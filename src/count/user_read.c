@@ -291,7 +291,7 @@ void user_pages_unmap(struct user_pages *pages)
 
 bool user_pages_read(const struct user_pages *pages, size_t i, struct user_value *value)
 {
-	if (i >= pages->n || !pages->v[i] || !fork_mark_here(&pages->mark) ||
+	if (!HAS_REGISTERS || i >= pages->n || !pages->v[i] || !fork_mark_here(&pages->mark) ||
 	    !pthread_equal(pthread_self(), pages->thread))
 		return false;
 	return read_page(pages->v[i], &native, value);

@@ -15,7 +15,7 @@
 struct guarded_map {
 	_Atomic uintptr_t start;
 	_Atomic size_t bytes;
-	atomic_bool taken;
+	atomic_uint taken; /* 0 or 1: for bytes, RISC-V has no instruction and compilers call a library */
 };
 static struct {
 	struct guarded_map maps[FILE_MAPS_MAX];
@@ -82,7 +82,7 @@ static bool catch_bus_errors(void)
 static struct guarded_map *take_slot(void)
 {
 	for (size_t i = 0; i < FILE_MAPS_MAX; i++)
-		if (!atomic_exchange(&guard.maps[i].taken, true))
+		if (!atomic_exchange(&guard.maps[i].taken, 1))
 			return &guard.maps[i];
 	return NULL;
 }
@@ -96,7 +96,7 @@ void *file_map(int fd, size_t bytes, int prot, int flags)
 		return NULL;
 	start = mmap(NULL, bytes, prot, flags, fd, 0);
 	if (start == MAP_FAILED) {
-		atomic_store(&slot->taken, false);
+		atomic_store(&slot->taken, 0);
 		return NULL;
 	}
 	atomic_store(&slot->bytes, bytes);
@@ -118,5 +118,5 @@ void file_unmap(void *start, size_t bytes)
 		atomic_store(&slot->start, 0);
 	munmap(start, bytes);
 	if (slot)
-		atomic_store(&slot->taken, false);
+		atomic_store(&slot->taken, 0);
 }

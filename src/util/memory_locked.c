@@ -17,12 +17,13 @@ enum { POPULATE_WRITE = 23 };
 void memory_make_present(void *memory, size_t bytes)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	unsigned char *at = memory;
+	char *at = memory;
 
 	if (!madvise(memory, bytes, POPULATE_WRITE))
 		return;
+	/* A word: for bytes, RISC-V has no instruction and compilers call a library. */
 	for (size_t i = 0; i < bytes; i += page_bytes)
-		__atomic_fetch_add(&at[i], 0, __ATOMIC_RELAXED);
+		__atomic_fetch_add((unsigned int *)(void *)(at + i), 0, __ATOMIC_RELAXED);
 }
 
 size_t memory_lock(void *memory, size_t bytes)
