@@ -8,7 +8,7 @@
 enum { MISPREDICTED = 1, PREDICTED = 2, IN_TX = 4, ABORT = 8 };
 #define CYCLES(n) ((uint64_t)(n) << 4)
 #define KIND(n) ((uint64_t)(n) << 20)
-enum { KIND_COND = 1, KIND_CALL = 4, KIND_RETURN = 5 };
+enum { KIND_COND = 1, KIND_CALL = 4, KIND_RETURN = 6 }; /* PERF_BR_* of the kernel */
 
 static void add_branches(struct golden *g, uint64_t ip, const struct sample_branch *branches, size_t n)
 {
