@@ -82,6 +82,8 @@ const struct option_row script_options[] = {
 	  "print these fields; +name adds, -name removes", .call = take_fields,
 	  .value = VALUE_SCRIPT_FIELDS },
 	{ OPTION_FLAG, 'G', "hide-call-graph", NULL, "print no callchains", SCRIPT(no_chains) },
+	{ OPTION_FLAG, 0, "stitch-lbr", NULL, "go on with callers of earlier samples (--call-graph lbr)",
+	  .offset = offsetof(struct script_words, sample.session.stitch_calls) },
 	{ OPTION_TEXT, 0, "stop-bt", "names", "end callchains at these functions", SCRIPT(stop_bt) },
 	{ OPTION_UNSIGNED, 0, "max-blocks", "n", "print at most n blocks of -F brstackinsn", SCRIPT(max_blocks),
 	  .min = 1, .max = 65535 },
@@ -160,8 +162,6 @@ const struct option_row script_options[] = {
 	  .help = "names of guests are not looked up", .value = VALUE_DIRECTORY },
 	{ OPTION_REFUSED, 0, "guestvmlinux", "file",
 	  .help = "names of guests are not looked up", .value = VALUE_FILE },
-	{ OPTION_REFUSED, 0, "stitch-lbr", NULL,
-	  .help = "LBR stacks are not joined across samples" },
 	{ .kind = OPTION_END, .more = sample_options },
 };
 

@@ -105,6 +105,8 @@ const struct option_row report_options[] = {
 	  WORD(branch_stack), .both = true },
 	{ OPTION_FLAG, 0, "branch-history", NULL, "show the branches before each sample in its chain",
 	  REPORT(session.branch_history) },
+	{ OPTION_FLAG, 0, "stitch-lbr", NULL, "go on with callers of earlier samples (--call-graph lbr)",
+	  WORD(sample.session.stitch_calls) },
 	{ OPTION_FLAG, 0, "mem-mode", NULL, "print one row per kind of memory access", REPORT(mem_mode) },
 	{ OPTION_FLAG, 'T', "threads", NULL, "print the counts of each thread",
 	  REPORT(threads_counted) },
@@ -188,8 +190,6 @@ const struct option_row report_options[] = {
 	  .help = "the counts of threads have one format", .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "show-ref-call-graph", NULL,
 	  .help = "an event does not show callchains of another" },
-	{ OPTION_REFUSED, 0, "stitch-lbr", NULL,
-	  .help = "LBR stacks are not joined across samples" },
 	{ .kind = OPTION_END, .more = sample_options },
 };
 

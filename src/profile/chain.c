@@ -284,12 +284,15 @@ static bool add_unwound(struct session *session, const struct replay_sample *sam
 /* The innermost function's first address, then the call in each of its callers. */
 static void add_branches(struct session *session, const struct replay_sample *sample)
 {
-	const struct sample *s = sample->sample;
+	const struct sample_branch *calls = sample->sample->branches;
+	uint64_t n_calls = sample->sample->n_branches;
 
+	if (session->options.stitch_calls)
+		n_calls = session_stitch_calls(session, sample, &calls);
 	add_recorded(session, sample, user_part(sample));
-	add_frame(session, sample, MISC_USER, s->branches[0].to, false);
-	for (uint64_t i = 0; i < s->n_branches; i++)
-		add_frame(session, sample, MISC_USER, s->branches[i].from, false);
+	add_frame(session, sample, MISC_USER, calls[0].to, false);
+	for (uint64_t i = 0; i < n_calls; i++)
+		add_frame(session, sample, MISC_USER, calls[i].from, false);
 }
 
 enum { CALL_BYTES_MAX = 8 }; /* of a call instruction, which the return address follows */

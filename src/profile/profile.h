@@ -34,6 +34,7 @@ struct session_options {
 	enum stack_part part;
 	bool no_unwind; /* leave sampled stacks alone */
 	bool branch_history; /* the branches of a sample stand in its chain, before the callers that they don't tell */
+	bool stitch_calls; /* call stacks of branch registers go on with the calls that samples before had */
 	bool as_recorded; /* the kernel's callchains with all their addresses, also where there is no code */
 	const char *unwinder; /* which one; NULL: the best */
 };

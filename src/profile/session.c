@@ -102,6 +102,7 @@ void session_release(struct session *session)
 	free(private->frames);
 	free(private->unwound);
 	free(private->linked);
+	stitched_calls_release(&private->stitched);
 	free(session->locations->v);
 	index_release(&session->locations->ix);
 	free(session->locations);

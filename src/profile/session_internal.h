@@ -161,6 +161,30 @@ void chain_starts_add(struct chain_starts *starts, enum chain_reach reach);
 /* The note about all chains of the session, verbose where few are short; none where none is, or 0.0 %. */
 void chain_starts_note(const struct session *session, struct note_list *notes);
 
+/* ---- stitched_calls.c: session_options.stitch_calls ---- */
+
+struct stitched_thread {
+	int32_t tid;
+	uint32_t serial; /* of struct thread */
+	struct sample_branch *calls; /* of its last sample, innermost first; room for the registers and max_stack */
+	size_t n, n_held; /* calls, and how many of them were in registers */
+	uint64_t newest; /* register of the first one */
+};
+struct stitched_calls { /* one for each thread number that was sampled */
+	struct stitched_thread *v;
+	size_t n, cap;
+	struct index ix;
+};
+void stitched_calls_release(struct stitched_calls *stitched);
+/* Registers for branches that the recorded CPU has; 0: the header does not say. */
+unsigned recorded_branch_registers(const struct info *info);
+/*
+ * The calls of a sample with a branch call stack, innermost first, with those outside of it that the thread's samples
+ * before had; valid until the next call.
+ */
+size_t session_stitch_calls(struct session *session, const struct replay_sample *sample,
+			    const struct sample_branch **calls);
+
 enum unwind_state { UNWIND_UNTRIED, UNWIND_READY, UNWIND_IMPOSSIBLE };
 
 struct session_private {
@@ -180,6 +204,7 @@ struct session_private {
 	size_t unwound_room; /* max_stack, and never less than perf's own limit: see session_unwinds */
 	uint64_t *linked; /* the chain of the last add_link() */
 	size_t cap_linked;
+	struct stitched_calls stitched;
 	enum unwind_state unwind_state;
 	struct utsname host; /* for recordings without an architecture */
 	struct str unwind_why; /* IMPOSSIBLE: the reason */

@@ -96,6 +96,26 @@ static void add_traces(struct session *session)
 			 kind ? " from " : "", kind ? kind : "");
 }
 
+/* Notes why call stacks of branch registers could not go on with calls of samples before. */
+static void add_stitching(struct session *session)
+{
+	const uint64_t needed = PERF_SAMPLE_BRANCH_CALL_STACK | DATA_BRANCH_HW_INDEX;
+	const struct events *events = session->recording->events;
+	bool has_calls = false;
+
+	if (!session->options.stitch_calls)
+		return;
+	for (size_t i = 0; i < events->n; i++)
+		has_calls |= (events->v[i]->attr.branch_sample_type & needed) == needed;
+	if (!has_calls)
+		note_add(&session->notes, false, "record them with --call-graph lbr",
+			 "--stitch-lbr: the recording has no call stacks of branch registers that say which register "
+			 "is the newest");
+	else if (!recorded_branch_registers(session->recording->info))
+		note_add(&session->notes, false, NULL,
+			 "--stitch-lbr: the recording's header does not say how many branch registers the CPU has");
+}
+
 /* How unwinding may end before the outermost frame, and what to do where it was done while recording. */
 static const struct {
 	const char *why, *remedy, *recorded_remedy;
@@ -359,6 +379,7 @@ void session_add_notes(struct session *session)
 	add_losses(session);
 	add_counts(session);
 	add_traces(session);
+	add_stitching(session);
 	add_unwinding(session);
 	unwind_tables(&session->unwind, add_table, session);
 	if (session->names_unseen)

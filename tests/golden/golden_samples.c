@@ -156,6 +156,65 @@ static void branch_call_stack(struct golden *g)
 	golden_add(g, &body);
 }
 
+/*
+ * Call stacks of a CPU with three branch registers, whose deeper calls overwrite the outer ones: what earlier samples
+ * of the thread had goes on where the outermost call is in the same register, not where another one is there, nor in
+ * another thread.
+ */
+static void stitched_calls(struct golden *g)
+{
+	enum { OTHER_TID = PID + 100 };
+	const struct sample_branch three[] = { { app(MIDDLE), app(INNER) - 8, PREDICTED },
+					       { app(OUTER), app(MIDDLE) - 8, PREDICTED },
+					       { app(MAIN), app(OUTER) - 8, PREDICTED } };
+	const struct sample_branch five[] = { { app(LEAF), app(SPIN) - 8, PREDICTED },
+					      { app(INNER), app(LEAF) - 8, PREDICTED },
+					      { app(MIDDLE), app(INNER) - 8, PREDICTED },
+					      { app(OUTER), app(MIDDLE) - 8, PREDICTED } };
+	const struct sample_branch other[] = { { app(INNER), app(LEAF) - 8, PREDICTED },
+					       { app(SPIN), app(INNER) - 8, PREDICTED } };
+	const struct {
+		const struct sample_branch *calls;
+		size_t n;
+		uint64_t newest;
+		enum app_function in;
+		int tid;
+	} samples[] = {
+		{ three, 3, 2, INNER, PID }, /* main outer middle inner */
+		{ five + 1, 3, 0, LEAF, PID }, /* main outer middle inner leaf */
+		{ five, 3, 1, SPIN, PID }, /* main outer middle inner leaf spin */
+		{ five + 1, 2, 0, LEAF, PID }, /* main outer middle inner leaf, returned from spin */
+		{ five, 3, 1, SPIN, OTHER_TID }, /* middle inner leaf spin */
+		{ other, 2, 0, LEAF, PID }, /* spin inner leaf */
+		{ three, 3, 2, INNER, OTHER_TID }, /* main outer middle inner */
+		{ five, 3, 1, SPIN, OTHER_TID }, /* main outer middle inner leaf spin, which perf does not stitch */
+	};
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK);
+
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+				  PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES | DATA_BRANCH_HW_INDEX;
+	golden_event(g, &attr, "cycles");
+	g->info.cpu_caps.v = xcalloc(1, sizeof(*g->info.cpu_caps.v));
+	g->info.cpu_caps.n = g->info.cpu_caps.cap = 1;
+	text_list_add(&g->info.cpu_caps.v[0].names, "branches", 8);
+	text_list_add(&g->info.cpu_caps.v[0].values, "3", 1);
+	info_set(&g->info, FEATURE_CPU_PMU_CAPS);
+	golden_start_app(g);
+	golden_fork(g, PID, OTHER_TID, PID, PID);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		const uint64_t user[] = { (uint64_t)PERF_CONTEXT_USER, app(samples[i].in) };
+		struct record_body body = golden_sample(app(samples[i].in));
+
+		body.sample.tid = (uint32_t)samples[i].tid;
+		body.sample.branches = samples[i].calls;
+		body.sample.n_branches = samples[i].n;
+		body.sample.branch_hw_index = samples[i].newest;
+		body.sample.ips = user;
+		body.sample.n_ips = ARRAY_SIZE(user);
+		golden_add(g, &body);
+	}
+}
+
 #define MEM(what, value) PERF_MEM_S(what, value)
 
 /* --mem-mode: where loads and stores were answered, with cost, address, physical address, page sizes. */
@@ -442,6 +501,7 @@ const struct golden_recording golden_samples[] = {
 	{ "code_blocks.data", code_blocks, NULL },
 	{ "branch_history.data", branch_history, NULL },
 	{ "branch_call_stack.data", branch_call_stack, NULL },
+	{ "stitched_calls.data", stitched_calls, NULL },
 	{ "mem_samples.data", mem_samples, NULL },
 	{ "mem_answers.data", mem_answers, NULL },
 	{ "weight_struct.data", weight_struct, NULL },

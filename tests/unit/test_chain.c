@@ -211,6 +211,69 @@ static void more_than_are_remembered(void **state)
 	end(&recording, &f, &chains);
 }
 
+/*
+ * Calls are stitched where the header has a number of registers, and the sample a register, that can be; the first
+ * sample's outer call is known by register 1 of the second one.
+ */
+static void stitched_calls(void **state)
+{
+	static const uint64_t ips[] = { PERF_CONTEXT_USER, 0x400010 };
+	static const struct sample_branch calls[] = { { 0x405000, 0x406000, 0 },
+						      { 0x403000, 0x404000, 0 },
+						      { 0x401000, 0x402000, 0 } };
+	static const struct {
+		const char *registers;
+		uint64_t newest; /* of the second sample */
+		const char *chain;
+	} rows[] = {
+		{ "2", 0, "6000 5000 3000 1000" }, /* stitched */
+		{ "2", 1, "6000 5000 3000" }, /* in another register */
+		{ "2", 2, "6000 5000 3000" }, /* there is no such register */
+		{ "2", UINT64_MAX, "6000 5000 3000" }, /* not known */
+		{ "1", 0, "6000 5000 3000" }, /* more calls than registers */
+		{ "0", 0, "6000 5000 3000" },
+		{ "4294967298", 0, "6000 5000 3000" },
+		{ "x", 0, "6000 5000 3000" },
+		{ NULL, 0, "6000 5000 3000" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct session_options options = { .stitch_calls = true };
+		struct record_body body = fix_sample(101, 10);
+		struct fix_session f;
+		struct made_recording recording;
+		struct chains chains;
+
+		session_recording(&recording, PERF_SAMPLE_BRANCH_STACK,
+				  PERF_SAMPLE_BRANCH_CALL_STACK | DATA_BRANCH_HW_INDEX);
+		if (rows[i].registers) {
+			struct info_caps *caps = xcalloc(1, sizeof(*caps));
+
+			text_list_add(&caps->names, "branches", 8);
+			text_list_add(&caps->values, rows[i].registers, strlen(rows[i].registers));
+			recording.info.cpu_caps.v = caps;
+			recording.info.cpu_caps.n = recording.info.cpu_caps.cap = 1;
+			info_set(&recording.info, FEATURE_CPU_PMU_CAPS);
+		}
+		program(&recording);
+		body.sample.ips = ips;
+		body.sample.n_ips = ARRAY_SIZE(ips);
+		body.sample.branches = calls + 1;
+		body.sample.n_branches = 2;
+		body.sample.branch_hw_index = 1;
+		recording_add(&recording, &body);
+		body.sample.branches = calls;
+		body.sample.branch_hw_index = rows[i].newest;
+		body.sample.time_ns = 11;
+		recording_add(&recording, &body);
+		run(&recording, &f, &chains, &options);
+		assert_string_equal(chains.text[0].s, "4000 3000 1000");
+		assert_string_equal(chains.text[1].s, rows[i].chain);
+		end(&recording, &f, &chains);
+	}
+}
+
 static void calls_in_the_branch_stack(void **state)
 {
 	static const uint64_t ips[] = { PERF_CONTEXT_KERNEL, KERNEL_IP, PERF_CONTEXT_USER, 0x400010,
@@ -415,6 +478,7 @@ int main(void)
 		cmocka_unit_test(maps_that_move),
 		cmocka_unit_test(more_than_are_remembered),
 		cmocka_unit_test(calls_in_the_branch_stack),
+		cmocka_unit_test(stitched_calls),
 		cmocka_unit_test(other_addresses),
 		cmocka_unit_test(shares_of_a_group),
 	};
