@@ -347,6 +347,7 @@ struct table_private {
 	uint64_t facts; /* of cells: what the question and its filters ask */
 	size_t n_blocks; /* hist_blocks_count */
 	bool latency_left_out; /* its columns are not shown */
+	struct function_ipcs *ipcs; /* NULL: the question has no key of them */
 };
 uint32_t table_name(struct table *table, const char *text, size_t len); /* a number in names */
 /* The value of a frame's function: a number in function_ids, the same for the same function or unknown address. */
@@ -354,6 +355,10 @@ uint64_t table_function_id(struct table *table, const struct view_frame *view);
 
 /* keys_types.c: how many samples have no type of data, and why, where the question is about types. */
 void table_add_types_note(struct table *table);
+
+/* function_ipc.c: instructions per cycle, where the question has the key, before any hist is folded. */
+void table_count_ipc(struct table *table);
+void function_ipcs_free(struct function_ipcs *ipcs); /* NULL is fine */
 
 /* question.c */
 bool name_pattern_match(const struct name_pattern *pattern, const char *name);

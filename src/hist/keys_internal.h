@@ -113,6 +113,11 @@ KEY_TEXT(text_abort);
 KEY_TEXT(text_cycles);
 KEY_COMPARE(compare_dso_descending);
 
+/* ---- function_ipc.c ---- */
+KEY_VALUE(value_ipc);
+KEY_TEXT(text_ipc);
+KEY_COMPARE(compare_ipc);
+
 /* ---- keys_mem.c ---- */
 KEY_VALUE(value_weight);
 KEY_VALUE(value_ins_lat);

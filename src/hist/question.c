@@ -296,8 +296,7 @@ static bool next_word(const struct question *question, struct word_reader *reade
 static const struct left_out_key {
 	const char *name, *why;
 } left_out_keys[] = {
-	{ "ipc_lbr", "instructions per cycle need the program's code to be decoded" },
-	{ "ipc_null", "instructions per cycle need the program's code to be decoded" },
+	{ "ipc_null", "instructions per cycle are those of branches, by ipc_lbr" },
 };
 
 static void add_known_words(struct str *out)

@@ -297,6 +297,7 @@ static void fold(struct table *table)
 {
 	table_make_hists(table);
 	hists_ignore_callees(table);
+	table_count_ipc(table);
 	table->private->n_blocks = hist_blocks_count(table);
 	for (size_t i = 0; i < table->n_hists; i++)
 		hist_fold(table, &table->hists[i]);
@@ -356,6 +357,7 @@ void table_free(struct table *table)
 		filters_free(table->filters);
 	note_list_release(&table->notes);
 	free(table->columns);
+	function_ipcs_free(table->private->ipcs);
 	free(table->private);
 	free(table);
 }

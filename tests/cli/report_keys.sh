@@ -252,6 +252,22 @@ test_blocks()
 	has "of some code alone" '^100.00% 60.0K 100.00% 60.0K' "$out"
 }
 
+# All bytes of spin are instructions: three runs of 17 in 10 cycles, three of 13 in 12, and one of 17 in 30, that went to
+# the kernel, whose code is not there.
+test_ipc()
+{
+	keyed code_blocks -F ipc_lbr -s ipc_lbr --symbol-filter spin <<-'END'
+	1.11  [ 26.6%]
+	END
+	keyed branch_stack -F ipc_lbr -s ipc_lbr --symbol-filter spin <<-'END'
+	-
+	END
+	run "$PSTAT" report -i "$golden/branch_stack.data" "${names[@]}" -s ipc_lbr --symbols spin
+	has "without cycles there is none" 'ipc_lbr: the branches have no cycles' "$err"
+	run "$PSTAT" report -i "$golden/code_blocks.data" "${names[@]}" -s ipc_lbr
+	has "what is not known is said" 'ipc_lbr: the code of 1 of 2 functions is not known: vfs_read: ' "$err"
+}
+
 # Seven accesses; a row is worth their weights, at least one each: 1340 in all.
 test_memory()
 {

@@ -416,7 +416,7 @@ test_refused()
 	done <<-'END'
 	-s symbl|--sort: 'symbl' is not a key; is 'symbol' meant\?$
 	-F sample,bar|--fields: 'bar' is not a key$
-	-s ipc_lbr|--sort: 'ipc_lbr' is not available: .*decoded$
+	-s ipc_null|--sort: 'ipc_null' is not available: .*ipc_lbr$
 	-s +|--sort: nothing follows
 	--time 1.006|--time: '1.006': .*START,STOP$
 	--time 1,x|--time: 'x': is not a time in seconds
