@@ -63,19 +63,37 @@ static void add_core_pmus(struct event_parse *p, const char *core, struct pmu_se
 	}
 }
 
+/* Compat is a pattern for what the PMU says it is, in its file `identifier`. */
+static bool is_compatible(const struct pmu *pmu, const char *compat)
+{
+	char *path = xasprintf("%s/identifier", pmu->dir);
+	struct str text = STR_INIT;
+	bool fits = !read_line_file(path, &text) && vendor_pattern_matches(compat, text.s);
+
+	str_release(&text);
+	free(path);
+	return fits;
+}
+
 /* Appends the PMUs that the record is about. */
 static void add_pmus(struct event_parse *p, const struct vendor_record *record, const struct vendor_text *text,
 		     struct pmu_set *set)
 {
+	const char *compat = text->field[VENDOR_Compat];
+	size_t n = set->n;
 	char *word;
 
-	if (!text->field[VENDOR_Unit]) {
+	if (text->field[VENDOR_Unit]) {
+		word = pmu_word(text);
+		pmu_match(p, word, set);
+		free(word);
+	} else {
 		add_core_pmus(p, vendor_record_core(vendor_catalog(p), record), set);
-		return;
 	}
-	word = pmu_word(text);
-	pmu_match(p, word, set);
-	free(word);
+	for (size_t i = n; i < set->n; i++)
+		if (!compat || is_compatible(set->v[i], compat))
+			set->v[n++] = set->v[i];
+	set->n = n;
 }
 
 static bool set_has(const struct pmu_set *set, const struct pmu *pmu)
@@ -351,9 +369,14 @@ static void add_new_pmus(struct event_parse *p, const struct vendor_record *reco
 static int refuse_unit(struct event_parse *p, const struct spec_event *spec, const struct vendor_text *text)
 {
 	const char *unit = text->field[VENDOR_Unit] ? text->field[VENDOR_Unit] : "core";
+	const char *compat = text->field[VENDOR_Compat];
 	struct str name = STR_INIT;
 
 	str_add_printable(&name, unit, strlen(unit));
+	if (compat) {
+		str_add(&name, " of ");
+		str_add_printable(&name, compat, strlen(compat));
+	}
 	spec_fail(p->error, -ENOENT, spec->word_pos, "'%s' is counted by the unit %s, which this machine does not have",
 		  spec->word, name.s);
 	str_release(&name);
@@ -393,17 +416,16 @@ static int vendor_lookup(struct event_parse *p, const struct spec_event *spec)
 /* ---- metrics ---- */
 
 /* A metric of a unit that this machine does not have is none. */
-static bool has_unit(struct event_parse *p, const struct vendor_text *text)
+static bool has_unit(struct event_parse *p, const struct vendor_record *record, const struct vendor_text *text)
 {
 	struct pmu_set set = { 0 };
-	char *word = text->field[VENDOR_Unit] ? pmu_word(text) : NULL;
 	bool has;
 
-	if (word)
-		pmu_match(p, word, &set);
-	has = !word || set.n;
+	if (!text->field[VENDOR_Unit])
+		return true;
+	add_pmus(p, record, text, &set);
+	has = set.n;
 	pmu_set_release(&set);
-	free(word);
 	return has;
 }
 
@@ -425,7 +447,7 @@ static bool read_metric(struct event_parse *p, const struct vendor_record *recor
 		.scale_unit = text.field[VENDOR_ScaleUnit],
 		.unit = text.field[VENDOR_Unit],
 	};
-	return metric->formula && has_unit(p, &text);
+	return metric->formula && has_unit(p, record, &text);
 }
 
 const struct event_metric *event_metrics(struct event_list *list, const struct host_paths *host, size_t *n)

@@ -7,7 +7,8 @@
  *	  mapfile.csv  CPU,version,folder,core   mapfile.csv  CPU,version,/SKX/events/x_core.json,core,...
  *	  skylakex/x.json  [{...}, ...]          SKX/events/x_core.json  {"Header": {...}, "Events": [{...}, ...]}
  *	  arm64: files of what ArchStdEvent     SKX/metrics/perf/x_perf.json
- *	  names, beside its mapfile
+ *	  names, beside its mapfile; units
+ *	  of chips, maker/chip/sys/x.json
  *
  * Nothing is read before a name is asked for that nobody else knows. Then the files of this CPU are read and
  * indexed: the name of each record, and where it stands. What else a record says is read when it is used.
@@ -33,7 +34,7 @@
 	FIELD(NodeType) FIELD(RdWrMask) FIELD(EnAllCores) FIELD(EnAllSlices) FIELD(SliceId) FIELD(ThreadMask)          \
 	FIELD(MSRIndex) FIELD(MSRValue) FIELD(Filter) FIELD(SampleAfterValue) FIELD(Unit) FIELD(CounterType)           \
 	FIELD(PerPkg) FIELD(ScaleUnit) FIELD(Deprecated) FIELD(MetricExpr) FIELD(MetricGroup) FIELD(MetricThreshold)   \
-	FIELD(Counter)
+	FIELD(Counter) FIELD(Compat)
 #define VENDOR_FIELD_ENUM(name) VENDOR_##name,
 enum vendor_field { VENDOR_FIELDS(VENDOR_FIELD_ENUM) VENDOR_N_FIELDS };
 
@@ -59,6 +60,9 @@ const struct vendor_record *vendor_records(const struct vendor_catalog *vendors,
 void vendor_record_read(struct vendor_catalog *vendors, const struct vendor_record *record, struct vendor_text *text);
 /* The core PMU that the record's file is about; "": any. */
 const char *vendor_record_core(const struct vendor_catalog *vendors, const struct vendor_record *record);
+
+/* Is the extended regular expression one for all of the text? Back references and long ones match nothing. */
+bool vendor_pattern_matches(const char *pattern, const char *text);
 
 /* Metrics that were made of records, for event_metrics(). */
 struct vendor_metrics {

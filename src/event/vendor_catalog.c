@@ -21,7 +21,7 @@ enum {
 	FILE_BYTES_MAX = 256 << 20,
 	FILES_MAX = 256,
 	RECORDS_MAX = 1 << 20,
-	CPU_PATTERN_MAX = 256, /* letters of a pattern in mapfile.csv */
+	PATTERN_MAX = 256, /* letters of a pattern in mapfile.csv or of Compat */
 	MAP_COLUMNS = 7,
 	WHY_BYTES = 1024, /* after so many nothing more is said about files */
 };
@@ -123,30 +123,30 @@ static uint64_t midr_model(uint64_t midr)
 	return midr & ~UINT64_C(0xf0000f);
 }
 
-static bool matches_whole(const regex_t *regex, const char *text)
+bool vendor_pattern_matches(const char *pattern, const char *text)
 {
 	regmatch_t match;
+	regex_t regex;
+	bool matches;
 
-	return text && !regexec(regex, text, 1, &match, 0) && !match.rm_so && !text[match.rm_eo];
+	/* Back references can take a regular expression forever. */
+	if (strlen(pattern) > PATTERN_MAX || strchr(pattern, '\\') || strchr(pattern, '{') ||
+	    regcomp(&regex, pattern, REG_EXTENDED))
+		return false;
+	matches = !regexec(&regex, text, 1, &match, 0) && !match.rm_so && !text[match.rm_eo];
+	regfree(&regex);
+	return matches;
 }
 
-/* A pattern is an extended regular expression for all of the CPU's name, with or without its stepping; or a MIDR. */
+/* A pattern is for the CPU's name, with or without its stepping; or it is a MIDR. */
 static bool cpu_matches(const struct cpu_identity *cpu, const char *pattern)
 {
 	uint64_t of_row, of_cpu;
-	regex_t regex;
-	bool matches;
 
 	if (!cpu->without_stepping)
 		return !parse_u64(pattern, 0, &of_row) && !parse_u64(cpu->name, 0, &of_cpu) &&
 		       midr_model(of_row) == midr_model(of_cpu);
-	/* Back references can take a regular expression forever. */
-	if (strlen(pattern) > CPU_PATTERN_MAX || strchr(pattern, '\\') || strchr(pattern, '{') ||
-	    regcomp(&regex, pattern, REG_EXTENDED))
-		return false;
-	matches = matches_whole(&regex, cpu->name) || matches_whole(&regex, cpu->without_stepping);
-	regfree(&regex);
-	return matches;
+	return vendor_pattern_matches(pattern, cpu->name) || vendor_pattern_matches(pattern, cpu->without_stepping);
 }
 
 /* ---- files ---- */
@@ -236,6 +236,29 @@ static void add_folder(struct vendor_catalog *vendors, const char *folder, const
 		if (is_json(names.v[i]))
 			add_file(vendors, xasprintf("%s/%s", folder, names.v[i]), core, standard);
 	name_list_release(&names);
+}
+
+/* Adds the files of units outside of the CPUs, which are on chips of several CPUs: "freescale/imx8mm/sys/x.json". */
+static void add_system_folders(struct vendor_catalog *vendors, const char *root)
+{
+	struct name_list makers = { 0 };
+
+	name_list_read(&makers, root);
+	for (size_t i = 0; i < makers.n; i++) {
+		char *maker = xasprintf("%s/%s", root, makers.v[i]);
+		struct name_list chips = { 0 };
+
+		name_list_read(&chips, maker);
+		for (size_t k = 0; k < chips.n; k++) {
+			char *folder = xasprintf("%s/%s/sys", maker, chips.v[k]);
+
+			add_folder(vendors, folder, "", false);
+			free(folder);
+		}
+		name_list_release(&chips);
+		free(maker);
+	}
+	name_list_release(&makers);
 }
 
 /* "SPR/metrics/x.json" has formulas of single letters; perf's form of them is "SPR/metrics/perf/x_perf.json". */
@@ -357,8 +380,10 @@ static bool look_at(struct vendor_catalog *vendors, const char *root, const stru
 
 		*there = true;
 		found = rows && add_rows(vendors, root, rows, cpu);
-		if (found && !cpu->without_stepping)
+		if (found && !cpu->without_stepping) {
 			add_folder(vendors, root, "", true);
+			add_system_folders(vendors, root);
+		}
 		free(rows);
 		free(text);
 	}
