@@ -218,6 +218,22 @@ static void print_diff(struct diff_run *diff)
 	pager_close(&pager);
 }
 
+/* -c cycles. */
+static void print_blocks(struct diff_run *diff)
+{
+	const struct diff_words *words = diff->words;
+	struct pager pager;
+
+	pager_open(&pager, !words->sample.no_pager);
+	code_blocks_diff_print(diff->tables[0], diff->tables[1], &diff->run.output);
+	output_end(&diff->run.output);
+	pager_close(&pager);
+	if (!words->sample.quiet)
+		message_notes(&diff->tables[0]->notes, 0, words->sample.verbose > 0);
+	for (size_t i = 0; i < diff->n_read; i++)
+		print_notes_of(diff, i);
+}
+
 /* A picture without a name goes to standard output, or where that is a terminal into a file of the default name. */
 static void print_picture(struct diff_run *diff)
 {
@@ -353,6 +369,8 @@ static int run_diff(struct diff_words *words)
 	if (read_files(&diff)) {
 		if (words->flamegraph.given)
 			print_picture(&diff);
+		else if (words->cycles)
+			print_blocks(&diff);
 		else
 			compare(&diff);
 	}

@@ -35,9 +35,9 @@ static int take_compute(void *target, const char *argument, struct str *err)
 	} rows[] = { { "delta", DIFF_DELTA }, { "delta-abs", DIFF_DELTA_ABS }, { "ratio", DIFF_RATIO } };
 	const char *name = argument + (*argument == '+');
 
-	if (!strncmp(name, "cycles", 6))
-		return fail(err, -EINVAL,
-			    "--compute cycles: it compares Intel's branch records; pstat does not do it");
+	of(target)->cycles = !strcmp(name, "cycles");
+	if (of(target)->cycles)
+		return 0;
 	if (!strncmp(name, "wdiff:", 6)) {
 		of(target)->diff.compute = DIFF_WEIGHTED;
 		return take_weights(of(target), name + 6, err);
@@ -48,7 +48,7 @@ static int take_compute(void *target, const char *argument, struct str *err)
 		of(target)->diff.compute = rows[i].compute;
 		return 0;
 	}
-	return fail(err, -EINVAL, "--compute: '%s' is not delta, delta-abs, ratio or wdiff:W1,W2", argument);
+	return fail(err, -EINVAL, "--compute: '%s' is not delta, delta-abs, ratio, wdiff:W1,W2 or cycles", argument);
 }
 
 static int take_confidence(void *target, const char *argument, struct str *err)
@@ -105,7 +105,7 @@ const struct option_row diff_options[] = {
 	{ OPTION_FLAG, 0, "kernel-stacks", NULL, "use only the kernel frames of callchains",
 	  SAMPLE(kernel_stacks) },
 	{ .kind = OPTION_GROUP, .help = "What to print" },
-	{ OPTION_CALL, 'c', "compute", "delta|delta-abs|ratio|wdiff:w1,w2",
+	{ OPTION_CALL, 'c', "compute", "delta|delta-abs|ratio|wdiff:w1,w2|cycles",
 	  "how to compute the difference (delta-abs)", .value = VALUE_ONE_OF, .call = take_compute },
 	{ OPTION_NUMBER, 'o', "order", "n",
 	  "sort by recording n (0: the baseline)", WORD(order),
@@ -126,7 +126,7 @@ const struct option_row diff_options[] = {
 	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
 	{ OPTION_FLAG, 'f', "force", NULL, "use JIT maps and dumps of any owner",
 	  SAMPLE(session.sym.force) },
-	{ OPTION_REFUSED, 0, "cycles-hist", NULL, .help = "--compute cycles is not available" },
+	{ OPTION_REFUSED, 0, "cycles-hist", NULL, .help = "a block's cycles are shown by their mean" },
 	{ OPTION_REFUSED, 0, "stream", NULL,
 	  .help = "chains of branch records are not compared" },
 	{ .kind = OPTION_END, .more = name_options },
@@ -322,6 +322,10 @@ int diff_words_finish(struct diff_words *words, int argc, char **argv, int first
 		if (status)
 			return status;
 	}
+	if (words->cycles && (words->n_files != 2 || words->json || words->n_rules || words->flamegraph.given ||
+			      words->sort || words->per || words->order >= 0))
+		return bad_usage("diff: -c cycles prints the blocks of code of two recordings as text; it goes with "
+				 "filters and -t alone");
 	if (words->json && words->look.separator)
 		return bad_usage("diff: --json and --field-separator are two formats; give one");
 	take_times(words);
@@ -335,6 +339,13 @@ int diff_words_finish(struct diff_words *words, int argc, char **argv, int first
 		.no_chains = true, .group_off = true, .branch_stack_off = true, .latency_off = true,
 		.percentage_relative = words->percentage_relative,
 	};
+	if (words->cycles) {
+		words->query.sort = NULL;
+		words->query.needs = NEED_CODE_BLOCKS;
+		words->query.branch_stack_off = false;
+		words->query.separator = words->look.separator;
+		words->query.quiet = words->look.quiet;
+	}
 	if (words->flamegraph.given) {
 		words->query.sort = "symbol";
 		words->query.no_chains = false;

@@ -20,7 +20,7 @@ struct diff_words {
 	const char *per;
 	struct diff_rule rules[DIFF_RULES_MAX];
 	size_t n_rules;
-	bool json, stdio;
+	bool json, stdio, cycles; /* cycles: -c cycles */
 	struct export_choice flamegraph;
 
 	/* The fields below are made of those above by diff_words_finish(). */

@@ -83,7 +83,7 @@ struct code_blocks *code_blocks_new(struct table *table, const struct hist *hist
 	}
 	row_set_release(&ends);
 	for (size_t i = 0; i < blocks->n; i++)
-		blocks->means += blocks->v[i].cycles / blocks->v[i].n;
+		blocks->means += code_block_mean(&blocks->v[i]);
 	if (blocks->n)
 		qsort(blocks->v, blocks->n, sizeof(*blocks->v), compare_blocks);
 	return blocks;
@@ -93,6 +93,83 @@ void code_blocks_free(struct code_blocks *blocks)
 {
 	free(blocks->v);
 	free(blocks);
+}
+
+/* ---- two recordings ---- */
+
+static int compare_places(const struct code_block *a, const struct code_block *b)
+{
+	int order = strcmp(a->symbol->name, b->symbol->name);
+
+	order = order ? order : strcmp(a->symbol->dso->name, b->symbol->dso->name);
+	order = order ? order : (a->end_offset > b->end_offset) - (a->end_offset < b->end_offset);
+	order = order ? order : (a->start == LOCATION_NONE) - (b->start == LOCATION_NONE);
+	return order || a->start == LOCATION_NONE ? order : (a->start_offset > b->start_offset) -
+							    (a->start_offset < b->start_offset);
+}
+
+static int compare_by_place(const void *pa, const void *pb)
+{
+	return compare_places(*(const struct code_block *const *)pa, *(const struct code_block *const *)pb);
+}
+
+/* The blocks by place; the caller frees. */
+static const struct code_block **sort_by_place(const struct code_blocks *blocks)
+{
+	const struct code_block **sorted = xcalloc(blocks->n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < blocks->n; i++)
+		sorted[i] = &blocks->v[i];
+	qsort(sorted, blocks->n, sizeof(*sorted), compare_by_place);
+	return sorted;
+}
+
+static int compare_pairs(const void *pa, const void *pb)
+{
+	const struct code_block_pair *a = pa, *b = pb;
+	const uint64_t x = (uint64_t)llabs(a->change), y = (uint64_t)llabs(b->change);
+
+	return x != y ? (x < y ? 1 : -1) : compare_blocks(a->before, b->before);
+}
+
+static void add_lone(struct code_block_pairs *pairs, size_t side, const struct code_block *block)
+{
+	pairs->n_lone[side]++;
+	pairs->lone_cycles[side] += block->cycles;
+}
+
+struct code_block_pairs *code_block_pairs_new(const struct code_blocks *before, const struct code_blocks *now)
+{
+	const struct code_block **a = sort_by_place(before), **b = sort_by_place(now);
+	struct code_block_pairs *pairs = xcalloc(1, sizeof(*pairs));
+	size_t i = 0, k = 0;
+
+	pairs->v = xcalloc(before->n + 1, sizeof(*pairs->v));
+	while (i < before->n || k < now->n) {
+		int order = i == before->n ? 1 : k == now->n ? -1 : compare_places(a[i], b[k]);
+
+		if (order < 0) {
+			add_lone(pairs, 0, a[i++]);
+		} else if (order > 0) {
+			add_lone(pairs, 1, b[k++]);
+		} else {
+			pairs->v[pairs->n++] = (struct code_block_pair){
+				a[i], b[k], (int64_t)(code_block_mean(b[k]) - code_block_mean(a[i])),
+			};
+			i++;
+			k++;
+		}
+	}
+	qsort(pairs->v, pairs->n, sizeof(*pairs->v), compare_pairs);
+	free(a);
+	free(b);
+	return pairs;
+}
+
+void code_block_pairs_free(struct code_block_pairs *pairs)
+{
+	free(pairs->v);
+	free(pairs);
 }
 
 void code_block_add_range(struct table *table, const struct code_block *block, struct str *out)

@@ -416,6 +416,23 @@ struct code_blocks {
 /* Makes those of the first member of the hist's events. */
 struct code_blocks *code_blocks_new(struct table *table, const struct hist *hist);
 void code_blocks_free(struct code_blocks *blocks);
+/* Blocks of two recordings that begin and end at the same places of functions with the same name and file name. */
+struct code_block_pair {
+	const struct code_block *before, *now;
+	int64_t change; /* of the mean cycles of one run */
+};
+struct code_block_pairs {
+	struct code_block_pair *v; /* the greatest change first */
+	size_t n;
+	uint64_t lone_cycles[2]; /* of blocks that the other side has not: before, now */
+	size_t n_lone[2];
+};
+struct code_block_pairs *code_block_pairs_new(const struct code_blocks *before, const struct code_blocks *now);
+void code_block_pairs_free(struct code_block_pairs *pairs);
+static inline uint64_t code_block_mean(const struct code_block *block)
+{
+	return block->cycles / block->n;
+}
 /* "[main.c:12 -> main.c:15]", "[main+16 -> main+24]", "[? -> main+24]" */
 void code_block_add_range(struct table *table, const struct code_block *block, struct str *out);
 

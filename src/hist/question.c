@@ -85,7 +85,7 @@ static int check_branches(struct question *question, struct str *err)
 			    "--branch-stack: the recording has no branches; record "
 			    "them with -b");
 	if (query->needs & NEED_CODE_BLOCKS && (!has || query->branch_stack_off))
-		return fail(err, -EINVAL, "--total-cycles: %s",
+		return fail(err, -EINVAL, "cycles of blocks: %s",
 			    has ? "cycles are those of branches, which --no-branch-stack leaves out" :
 				  "the recording has no branches; record them with -b");
 	if (query->branch_stack && query->mem_mode)

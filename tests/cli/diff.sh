@@ -259,14 +259,35 @@ test_what_is_refused()
 	has "--stream" '^pstat: --stream: perf has this option, pstat does not: ' "$err"
 	run "$PSTAT" diff --cycles-hist
 	has "--cycles-hist" '^pstat: --cycles-hist: ' "$err"
-	run "$PSTAT" diff -c cycles
-	has "-c cycles" '^pstat: --compute cycles: ' "$err"
 	for option in "-c nosuch" "-c wdiff" "-c wdiff:1" "-c wdiff:a,b" "--percentage nosuch" "--confidence 0" "--confidence 100" \
 		"-o 5" "--per second --time 10%/1" "-s nosuch"; do
 		# shellcheck disable=SC2086 # words
 		run "$PSTAT" diff $option "$golden/plain.data" "$golden/plain.data"
 		same "$option: status" 129 "$status"
 	done
+}
+
+# Means by hand: spin (3 * 10 + 3 * 12 + 30) / 7 = 13 and (2 * 15 + 2 * 24) / 4 = 19; middle 7 and 7.
+test_blocks()
+{
+	local files=("$golden/code_blocks.data" "$golden/code_blocks_later.data")
+	local names=(--symfs "$golden/symfs" --kallsyms "$golden/kallsyms")
+
+	run "$PSTAT" diff -c cycles -t ';' "${names[@]}" "${files[@]}"
+	same "cycles of blocks, the greatest change first" "0.14%;+6;13;19;7;4;[spin+8 -> spin+24];app
+0.03%;+0;7;7;3;2;[? -> middle+12];app" "$(grep -v '^#' <<<"$out")"
+	has "the event" "^# Event 'branches'" "$out"
+	has "what one side alone has is said" \
+		'not compared: 2 blocks of the baseline \(99.8 % of its cycles\) and 2 of the other recording \(97.8 %\)' "$err"
+	run "$PSTAT" diff -c cycles -q -t ';' "${names[@]}" "${files[1]}" "${files[0]}"
+	has "the other way round" '^1.90%;-6;19;13;4;7;.spin' "$out"
+	run "$PSTAT" diff -c cycles -q -t ';' "${names[@]}" "${files[@]}" -S middle
+	same "of one function" "100.00%;+0;7;7;3;2;[? -> middle+12];app" "$out"
+	run "$PSTAT" diff -c cycles "${names[@]}" "$golden/branch_stack.data" "$golden/branch_stack.data" -S spin
+	has "branches without cycles are said to have none" 'the branches of the baseline have no cycles' "$err"
+	fails_with 129 'no branches; record them with -b' "$PSTAT" diff -c cycles "$golden/plain.data" "${files[0]}"
+	fails_with 129 'two recordings as text' "$PSTAT" diff -c cycles -j "${files[@]}"
+	fails_with 129 'two recordings as text' "$PSTAT" diff -c cycles "${files[@]}" "${files[0]}"
 }
 
 run_tests

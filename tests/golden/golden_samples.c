@@ -124,6 +124,29 @@ static void code_blocks(struct golden *g)
 	add_branches(g, app(LEAF), by_kernel, ARRAY_SIZE(by_kernel));
 }
 
+/*
+ * Blocks of the recording before once more, for diff -c cycles: spin takes 19 cycles in place of 13, middle 7 as
+ * before; where leaf's block begins is known now, inner's is new, and the kernel's is not there.
+ */
+static void code_blocks_later(struct golden *g)
+{
+	const struct sample_branch branches[] = {
+		{ app(SPIN) + 16, app(SPIN) + 4, PREDICTED | CYCLES(15) | KIND(KIND_COND) },
+		{ app(SPIN) + 16, app(SPIN), PREDICTED | CYCLES(24) | KIND(KIND_COND) },
+		{ app(LEAF) + 8, app(SPIN) + 4, PREDICTED | CYCLES(2000) | KIND(KIND_CALL) },
+		{ app(INNER) + 4, app(LEAF), PREDICTED | CYCLES(9) | KIND(KIND_CALL) },
+		{ app(MIDDLE) + 4, app(INNER), PREDICTED | CYCLES(7) | KIND(KIND_CALL) },
+	};
+	struct perf_event_attr attr = golden_attr(PERF_SAMPLE_BRANCH_STACK);
+
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
+	golden_event(g, &attr, "branches");
+	info_set(&g->info, FEATURE_BRANCH_STACK);
+	golden_start_app(g);
+	add_branches(g, app(SPIN), branches, ARRAY_SIZE(branches));
+	add_branches(g, app(SPIN), branches, ARRAY_SIZE(branches));
+}
+
 /* Call stacks by the branch unit: the user part of the chain is the branches' sources. */
 static void branch_call_stack(struct golden *g)
 {
@@ -499,6 +522,7 @@ const struct golden_recording golden_samples[] = {
 	{ "auxtrace.data", auxtrace, NULL },
 	{ "branch_stack.data", branch_stack, NULL },
 	{ "code_blocks.data", code_blocks, NULL },
+	{ "code_blocks_later.data", code_blocks_later, NULL },
 	{ "branch_history.data", branch_history, NULL },
 	{ "branch_call_stack.data", branch_call_stack, NULL },
 	{ "stitched_calls.data", stitched_calls, NULL },
