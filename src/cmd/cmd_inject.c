@@ -50,7 +50,7 @@ const struct option_row inject_options[] = {
 	{ OPTION_ACCEPTED, 0, "ignore-vmlinux", NULL, .help = "the build-id is the running kernel's own" },
 	{ OPTION_ACCEPTED, 0, "kallsyms", "file", .help = "the build-id is the running kernel's own",
 	  .value = VALUE_FILE },
-	{ OPTION_REFUSED, 0, "aslr", NULL, .help = "addresses are not moved" },
+	{ OPTION_REFUSED, 0, "aslr", NULL, .help = "registers and stacks would still tell addresses" },
 	{ OPTION_ACCEPTED, 0, "unwind-style", "libunwind|libdw",
 	  .help = "stacks are unwound as pstat report does it", .value = VALUE_ONE_OF },
 	{ OPTION_REFUSED, 0, "itrace", "options", .help = "instruction traces (AUX) are not decoded",

@@ -931,8 +931,8 @@ static int list_topic(struct event_listing *listing, const char *topic, bool *kn
 		return 0;
 	}
 	if (!strcmp(topic, "sdt"))
-		return bad_usage("list: sdt: probes in programs have no names here\n"
-				 "  instead: pstat list probe, for how one is written");
+		return bad_usage("list: sdt: programs bring these probes with them, and none is registered\n"
+				 "  instead: pstat probe -x FILE -F '%%*'");
 	topic = strcmp(topic, "hwcache") ? topic : "cache"; /* perf's name */
 	rc = event_walk(topic, NULL, &listing->kern->host, print_event, listing, &err);
 	*known = rc != -EINVAL;
