@@ -21,7 +21,7 @@ struct texts {
 
 struct probe_words {
 	struct texts add, define, remove;
-	const char *list, *functions, *lines, *variables, *file, *filter;
+	const char *list, *functions, *lines, *variables, *file, *filter, *sources;
 	bool wants_list, wants_functions, dry_run, force, quiet, externs, ranges, no_inlines;
 	long max_probes;
 	int verbose;
@@ -76,6 +76,8 @@ const struct option_row probe_options[] = {
 	{ .kind = OPTION_GROUP, .help = "Where and how" },
 	{ OPTION_TEXT, 'x', "exec", "file", "in a program or library; else in the kernel", FIELD(file),
 	  .value = VALUE_FILE },
+	{ OPTION_TEXT, 's', "source", "directory", "read source files below it", FIELD(sources),
+	  .value = VALUE_DIRECTORY },
 	{ OPTION_FLAG, 'f', "force", NULL, "give a name that is in use a number", FIELD(force) },
 	{ OPTION_FLAG, 'n', "dry-run", NULL, "change nothing", FIELD(dry_run) },
 	{ OPTION_NUMBER, 0, "max-probes", "n", "refuse a probe in more places", FIELD(max_probes), .min = 1,
@@ -94,8 +96,6 @@ const struct option_row probe_options[] = {
 	{ OPTION_REFUSED, 'k', "vmlinux", "file", .help = "lines of the kernel's source are not read",
 	  .value = VALUE_FILE },
 	{ OPTION_REFUSED, 'm', "module", "name", .help = "the kernel finds functions of modules by their names" },
-	{ OPTION_REFUSED, 's', "source", "directory", .help = "source files are where the debug information says",
-	  .value = VALUE_DIRECTORY },
 	{ OPTION_REFUSED, 0, "symfs", "directory", .help = "probes are set in files of this machine",
 	  .value = VALUE_DIRECTORY },
 	{ OPTION_REFUSED, 0, "target-ns", "pid", .help = "files are named as pstat sees them",
@@ -446,6 +446,8 @@ static int work(struct probe_run *run)
 		rc = probe_file_open(&run->file, words->file, &run->err);
 	if (rc)
 		return rc;
+	if (run->file)
+		probe_file_set_sources(run->file, words->sources);
 	if (words->wants_list)
 		return list_probes(run);
 	if (words->remove.n)
@@ -476,6 +478,9 @@ int cmd_probe(const struct command *self, int argc, char **argv, const struct ke
 	struct str operands = STR_INIT;
 	int first, rc, status = command_parse(self, argc, argv, &words, &first);
 
+	/* A path in front is the file. */
+	if (status < 0 && first < argc && argv[first][0] == '/' && !words.file)
+		words.file = argv[first++];
 	if (status < 0 && first < argc) {
 		/* Words without an option are one probe to add. */
 		for (int i = first; i < argc; i++)

@@ -103,7 +103,7 @@ static bool has_tracefs(const struct kern *kern)
 static bool is_simple(const struct probe_point *point)
 {
 	return point->function && !point->is_pattern && !point->provider && !point->source && !point->has_line &&
-	       !point->event && !point->n_arguments;
+	       !point->text && !point->event && !point->n_arguments;
 }
 
 /* Sets one probe; words: "probe:FILE:PLACE[:MODIFIERS] [ARGUMENT...]". */

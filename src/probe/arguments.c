@@ -668,6 +668,25 @@ static int add_type(const struct probe_argument *argument, struct str *out, stru
 	}
 }
 
+/* ":x", ":u" or ":s": the kernel's types have their size, too. */
+static bool is_sign(const char *type)
+{
+	return type[0] == ':' && type[1] && strchr("xus", type[1]) && !type[2];
+}
+
+/* Adds such a type with the size that the variable has. */
+static int add_sized(const struct probe_argument *argument, const char *type, struct str *out, struct str *err)
+{
+	Dwarf_Die own = argument->type;
+	uint64_t bytes = argument->has_type ? bytes_of(argument->file, &own) : 0;
+
+	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+		return fail(err, -ENOTSUP, "it has %llu bytes, the kernel reads 1, 2, 4 or 8",
+			    (unsigned long long)bytes);
+	str_addf(out, "%s%u", type, (unsigned)bytes * 8);
+	return 0;
+}
+
 static bool is_string(const char *type)
 {
 	return !strcmp(type, "string") || !strcmp(type, "ustring");
@@ -701,7 +720,7 @@ static void add_name(const struct probe_argument *argument, const struct str *la
 	else
 		str_add(out, argument->variable);
 	if (!last->len && *type)
-		str_addf(out, "_%s", type + 1);
+		str_addf(out, "_%.*s", (int)strcspn(type + 1, "@["), type + 1);
 }
 
 static int add_variable(struct probe_argument *argument, Dwarf_Die *die, const char *path, const char *type,
@@ -718,7 +737,9 @@ static int add_variable(struct probe_argument *argument, Dwarf_Die *die, const c
 	if (!rc && *type && is_string(type + 1))
 		rc = follow_string(argument, err);
 	add_fetch(&argument->value, &fetch);
-	if (!rc && *type)
+	if (!rc && is_sign(type))
+		rc = add_sized(argument, type, &fetch, err);
+	else if (!rc && *type)
 		str_add(&fetch, type);
 	else if (!rc)
 		rc = add_type(argument, &fetch, err);

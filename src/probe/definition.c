@@ -141,6 +141,10 @@ void probe_point_text(const struct probe_point *point, struct str *out)
 		str_addf(out, "+%llu", (unsigned long long)point->offset);
 	if (point->has_line)
 		str_addf(out, ":%llu", (unsigned long long)point->line);
+	if (point->text) {
+		str_addc(out, ';');
+		str_add_printable(out, point->text, strlen(point->text));
+	}
 	str_add(out, point->returns ? "%return" : "");
 }
 
@@ -156,7 +160,7 @@ static int define_kernel_function(const struct probe_point *point, const struct 
 	struct str text = STR_INIT, place = STR_INIT;
 	char *event;
 
-	if (point->provider || point->source || point->has_line)
+	if (point->provider || point->source || point->has_line || point->text)
 		return fail(err, -ENOTSUP, "lines of the kernel's source are not known here: "
 			    "a probe of the kernel is FUNCTION[+OFFSET|%%return]");
 	for (size_t i = 0; i < point->n_arguments; i++)

@@ -2,14 +2,15 @@
 /*
  * point: the words of a probe, as perf has them:
  *
- *	[[GROUP:]EVENT=] FUNCTION [@SOURCE] [+OFFSET | %return | :LINE]  ARGUMENT...
- *	                 SOURCE:LINE
+ *	[[GROUP:]EVENT=] FUNCTION [@SOURCE] [+OFFSET | %return | :LINE | ;TEXT]  ARGUMENT...
+ *	                 SOURCE:LINE, SOURCE;TEXT
  *	                 0xADDRESS
  *	                 %[sdt_]PROVIDER:NAME, or sdt_PROVIDER:NAME
  *
  * FUNCTION may be a pattern. Names of C++ have colons of their own: a line is what follows the last colon, if that is a
  * number and the colon is not one of two. What comes before such a line is a source file where it has a dot or a slash,
- * and else a function.
+ * and else a function. A backslash takes from the letter behind it what it means: while the words are taken apart,
+ * such letters are hidden as bytes that no name has.
  */
 #include "probe/probe.h"
 
@@ -24,11 +25,40 @@ void probe_point_release(struct probe_point *point)
 	free(point->provider);
 	free(point->function);
 	free(point->source);
+	free(point->text);
 	for (size_t i = 0; i < point->n_arguments; i++)
 		free(point->arguments[i]);
 	free(point->arguments);
 	*point = (struct probe_point){ 0 };
 }
+
+/* ---- letters with a backslash ---- */
+
+static const char special[] = "=@+:;%"; /* the letter of index i is hidden as the byte i + 1 */
+
+/* Hides the special letters that have a backslash, up to a pattern for text. Of letters of patterns it stays. */
+static void hide_escaped(char *words)
+{
+	char *out = words;
+
+	for (; *words && *words != ';'; words++) {
+		const char *meant = words[0] == '\\' && words[1] ? strchr(special, words[1]) : NULL;
+
+		if (words[0] == '\\' && words[1] && !strchr("*?[", words[1]))
+			words++;
+		*out++ = meant ? (char)(meant - special + 1) : *words;
+	}
+	memmove(out, words, strlen(words) + 1);
+}
+
+static void show_hidden(char *name)
+{
+	for (; name && *name; name++)
+		if ((unsigned char)*name < sizeof(special))
+			*name = special[*name - 1];
+}
+
+/* ---- parts of a place ---- */
 
 static bool is_identifier(const char *text)
 {
@@ -106,15 +136,33 @@ static bool take_usdt(struct probe_point *point, char *text)
 	return true;
 }
 
+/* ";TEXT" behind a function or a source file, from which it is cut off. */
+static int take_text(struct probe_point *point, char *text, struct str *err)
+{
+	char *semicolon = strchr(text, ';');
+
+	if (!semicolon)
+		return 0;
+	*semicolon = '\0';
+	point->text = xstrdup(semicolon + 1);
+	if (!*point->text)
+		return fail(err, -EINVAL, "a text is missing behind '%s;'", text);
+	if (text[strcspn(text, "+%")] || find_line(text))
+		return fail(err, -EINVAL, "an offset, a line or a return and a text do not go together: '%s'", text);
+	return 0;
+}
+
 static int take_place(struct probe_point *point, char *text, struct str *err)
 {
-	char *line = find_line(text), *tail, *at;
+	char *line, *tail, *at;
 	int rc = 0;
 
 	if (take_usdt(point, text))
 		return 0;
-	if (strchr(text, ';'))
-		return fail(err, -ENOTSUP, "'%s': lines are not looked for by their text: FUNCTION:LINE is one", text);
+	rc = take_text(point, text, err);
+	if (rc)
+		return rc;
+	line = find_line(text);
 	if (!strncmp(text, "0x", 2)) {
 		point->has_address = true;
 		return take_number(&point->address, text, "address", err);
@@ -136,7 +184,7 @@ static int take_place(struct probe_point *point, char *text, struct str *err)
 		*at = '\0';
 		point->source = xstrdup(at + 1);
 	}
-	if (line && !at && strpbrk(text, "./"))
+	if ((line || point->text) && !at && strpbrk(text, "./"))
 		point->source = xstrdup(text);
 	else
 		point->function = xstrdup(text);
@@ -150,7 +198,7 @@ static int take_place(struct probe_point *point, char *text, struct str *err)
 /* The '=' behind names: none that belongs to a function's own name, as in "operator==". */
 static char *find_equals(char *text)
 {
-	char *equals = text + strcspn(text, "=@+%/(.");
+	char *equals = text + strcspn(text, "=@+%/(.;");
 
 	return *equals == '=' && strncmp(text, "operator", strlen("operator")) != 0 ? equals : NULL;
 }
@@ -174,8 +222,10 @@ int probe_point_parse(struct probe_point *point, const char *words, struct str *
 	if (!place) {
 		rc = fail(err, -EINVAL, "a probe needs a place: FUNCTION, SOURCE:LINE or 0xADDRESS");
 	} else {
-		char *equals = find_equals(place);
+		char *equals;
 
+		hide_escaped(place);
+		equals = find_equals(place);
 		if (equals) {
 			*equals = '\0';
 			rc = take_names(point, place, err);
@@ -183,6 +233,8 @@ int probe_point_parse(struct probe_point *point, const char *words, struct str *
 		}
 		if (!rc)
 			rc = take_place(point, place, err);
+		show_hidden(point->function);
+		show_hidden(point->source);
 	}
 	free(copy);
 	return rc;
@@ -222,7 +274,7 @@ int probe_lines_parse(struct probe_lines *lines, const char *words, struct str *
 	if (!rc)
 		rc = probe_point_parse(&lines->point, copy, err);
 	if (!rc && (lines->point.has_address || lines->point.returns || lines->point.offset ||
-		    lines->point.n_arguments || lines->point.event))
+		    lines->point.text || lines->point.n_arguments || lines->point.event))
 		rc = fail(err, -EINVAL, "'%s': lines are FUNCTION[:FROM[-TO]] or SOURCE[:FROM[-TO]]", words);
 	/* One function is shown. */
 	lines->point.is_pattern = false;

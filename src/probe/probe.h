@@ -29,6 +29,7 @@ struct probe_point {
 	char *group, *event;
 	char *provider; /* of a probe that the program brings with it, whose name `function` then is */
 	char *function, *source;
+	char *text; /* a pattern for the source's lines in it, whose blanks count as little as those of the lines */
 	bool has_address, has_line, returns;
 	uint64_t address; /* as the file counts: its symbols */
 	uint64_t offset; /* bytes into the function */
@@ -39,8 +40,8 @@ struct probe_point {
 	size_t n_arguments, cap_arguments;
 };
 /*
- * "[[GROUP:]EVENT=]PLACE [ARGUMENT...]" with PLACE: FUNCTION[@SOURCE][+OFFSET|%return|:LINE], SOURCE:LINE,
- * 0xADDRESS or %[sdt_]PROVIDER:NAME.
+ * "[[GROUP:]EVENT=]PLACE [ARGUMENT...]" with PLACE: FUNCTION[@SOURCE][+OFFSET|%return|:LINE|;TEXT], SOURCE:LINE,
+ * SOURCE;TEXT, 0xADDRESS or %[sdt_]PROVIDER:NAME.
  * -EINVAL with a sentence. Release it in every case.
  */
 int probe_point_parse(struct probe_point *point, const char *words, struct str *err);
@@ -111,6 +112,8 @@ struct probe_file;
 /* A negative errno with a sentence: it is no ELF program or library. A file without debug information is open, too. */
 int probe_file_open(struct probe_file **file, const char *path, struct str *err);
 void probe_file_close(struct probe_file *file); /* NULL is nothing */
+/* Source files are below this directory, which outlives the file, by ends of the paths that the file has for them. */
+void probe_file_set_sources(struct probe_file *file, const char *directory);
 const char *probe_file_path(const struct probe_file *file); /* absolute, without links */
 struct probe_names { /* zeroed: none */
 	char **v;

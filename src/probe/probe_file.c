@@ -19,6 +19,7 @@
 struct probe_file {
 	char *path;
 	struct elf_file elf;
+	const char *sources; /* where source files are, in place of what the debug information says; or NULL */
 	struct info info;
 	struct recording_info recording; /* of nothing: what symbols are asked with */
 	struct sym_options options;
@@ -570,6 +571,43 @@ void probe_rows_release(struct probe_rows *rows)
 {
 	free(rows->v);
 	*rows = (struct probe_rows){ 0 };
+}
+
+void probe_file_set_sources(struct probe_file *file, const char *directory)
+{
+	file->sources = directory;
+}
+
+/* Opens the longest end of the path that is below the directory of sources: a descriptor, or -1. */
+static int open_below(const char *directory, const char *path, const struct foreign_options *options)
+{
+	int fd = -1;
+
+	for (const char *end = path; end && fd < 0; end = strchr(end, '/')) {
+		char *moved = xasprintf("%s/%s", directory, end += strspn(end, "/"));
+		struct str ignored = STR_INIT;
+		struct stat st;
+
+		fd = foreign_open(moved, options, &st, &ignored);
+		str_release(&ignored);
+		free(moved);
+	}
+	return fd < 0 ? -1 : fd;
+}
+
+FILE *probe_source_open(const struct probe_file *file, const char *path, struct str *err)
+{
+	const struct foreign_options options = { .bytes_max = PROBE_SOURCE_BYTES_MAX };
+	struct str why = STR_INIT;
+	struct stat st;
+	int fd = file->sources ? open_below(file->sources, path, &options) : foreign_open(path, &options, &st, &why);
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!stream && !err->len)
+		fail(err, -ENOENT, "%s: %s%s", path, why.len ? why.s : "no end of this path can be read in ",
+		     file->sources ? file->sources : "");
+	str_release(&why);
+	return stream;
 }
 
 bool probe_source_is(const char *path, const char *name)

@@ -18,6 +18,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <stdio.h>
 
 /* ---- probe_file.c ---- */
 
@@ -82,6 +83,9 @@ struct probe_rows { /* ascending by address */
 };
 void probe_rows_read(struct probe_file *file, Dwarf_Die *unit, struct probe_rows *rows);
 void probe_rows_release(struct probe_rows *rows);
+/* A source file to be read, or NULL with a sentence. It has at most so many bytes. */
+enum { PROBE_SOURCE_BYTES_MAX = 64 << 20 };
+FILE *probe_source_open(const struct probe_file *file, const char *path, struct str *err);
 /* The path ends with the name, whole names of folders at its front: "src/a.c" is "/x/src/a.c". */
 bool probe_source_is(const char *path, const char *name);
 

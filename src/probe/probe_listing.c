@@ -11,7 +11,6 @@
 
 enum {
 	FILE_LINES = 10, /* of a source file, where no end was given */
-	SOURCE_BYTES_MAX = 64 << 20,
 };
 
 /* ---- -L ---- */
@@ -34,22 +33,15 @@ static int compare_texts(const void *a, const void *b)
 
 static int add_text(const struct line_list *list, const struct probe_lines *lines, struct str *out, struct str *err)
 {
-	const struct foreign_options options = { .bytes_max = SOURCE_BYTES_MAX };
 	const char *name = lines->point.function ? lines->point.function : list->source;
-	struct str ignored = STR_INIT;
-	struct stat st;
-	int fd = foreign_open(list->source, &options, &st, &ignored);
-	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *stream = probe_source_open(list->file, list->source, err);
 	char *line = NULL;
 	size_t room = 0;
 	uint64_t number = 0, n_printed = 0;
 	ssize_t n;
 
-	if (!stream) {
-		fail(err, -ENOENT, "%s: %s", list->source, ignored.len ? ignored.s : "it cannot be read");
-		str_release(&ignored);
+	if (!stream)
 		return -ENOENT;
-	}
 	str_addc(out, '<');
 	str_add_printable(out, name, strlen(name));
 	if (lines->point.function) {
@@ -77,7 +69,6 @@ static int add_text(const struct line_list *list, const struct probe_lines *line
 	}
 	free(line);
 	fclose(stream);
-	str_release(&ignored);
 	return n_printed ? 0 : fail(err, -ENOENT, "%s has only %llu lines", list->source, (unsigned long long)number);
 }
 
@@ -193,7 +184,7 @@ int probe_list_lines(struct probe_file *file, const struct probe_lines *lines, s
 		mark(&list, &places);
 		list.to = lines->to != UINT64_MAX ? list.base + lines->to :
 			  places.n ? list.last : list.from + FILE_LINES;
-		if (list.to < list.from || list.to - list.from > SOURCE_BYTES_MAX)
+		if (list.to < list.from || list.to - list.from > PROBE_SOURCE_BYTES_MAX)
 			rc = fail(err, -ENOENT, "no code of the function is at these lines");
 	}
 	if (!rc) {

@@ -5,6 +5,7 @@
  *	FUNCTION          its first instruction, and that of each copy that was inlined somewhere; of several
  *	                  functions of the name (static ones) all
  *	FUNCTION:LINE     where the line begins, in the function and in each copy; SOURCE:LINE: wherever it is
+ *	FUNCTION;TEXT     where those of the function's own lines begin that match; SOURCE;TEXT: wherever they are
  *	FUNCTION+OFFSET   an instruction; an address within one is refused: the kernel would write over its middle
  *	FUNCTION%return   the function itself: copies do not return
  *	PATTERN...        the same of all functions whose names match
@@ -18,6 +19,7 @@
 #include "probe/probe_internal.h"
 #include "sym/sym.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,13 +157,33 @@ static void add_functions(struct probe_file *file, Dwarf_Die *unit, const struct
 	}
 }
 
-bool probe_site_at(struct probe_file *file, uint64_t address, struct probe_site *place)
+/*
+ * Whether a function is declared in the row's source, before its line, and not before the one at *line, which then is
+ * its own.
+ */
+static bool is_nearer(struct probe_file *file, Dwarf_Die *die, const struct probe_row *row, uint64_t *line)
+{
+	uint64_t declared;
+
+	if (!probe_die_number(file, die, DW_AT_decl_line, &declared) || declared > row->line || declared < *line ||
+	    !text_same(probe_die_source(file, die), row->source))
+		return false;
+	*line = declared;
+	return true;
+}
+
+/*
+ * The function, or copy of one, that has an address: the innermost, or the one that a row's line is written in, which
+ * is the last that is declared before it. A line that calls a function whose copy begins there is not the copy's.
+ */
+static bool find_site(struct probe_file *file, uint64_t address, const struct probe_row *row, struct probe_site *place)
 {
 	struct str ignored = STR_INIT;
 	const struct probe_dw *dw = probe_file_dwarf(file, &ignored);
 	struct probe_walk walk;
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit;
+	uint64_t line = 0;
 	bool found = false;
 
 	str_release(&ignored);
@@ -177,7 +199,7 @@ bool probe_site_at(struct probe_file *file, uint64_t address, struct probe_site 
 
 			enter = may_hold_code(tag) &&
 				(tag == DW_TAG_namespace || tag == DW_TAG_module || dw->dwarf_haspc(die, address) > 0);
-			if (enter && is_function(tag))
+			if (enter && is_function(tag) && (!row || is_nearer(file, die, row, &line)))
 				found |= place_of(&walk, place);
 		}
 	}
@@ -188,12 +210,27 @@ bool probe_site_at(struct probe_file *file, uint64_t address, struct probe_site 
 	return found;
 }
 
+bool probe_site_at(struct probe_file *file, uint64_t address, struct probe_site *place)
+{
+	return find_site(file, address, NULL, place);
+}
+
 /* ---- lines ---- */
+
+/* The lines of a source file that match a text. */
+struct matching_lines {
+	char *source; /* its whole path */
+	bool *v; /* by number */
+	size_t n, cap;
+};
 
 struct line_search {
 	struct probe_file *file;
 	const char *source; /* its whole path, or the name that was given */
 	bool whole;
+	const char *text; /* not the line, but all that match; NULL: the line */
+	struct matching_lines matching; /* of the source file that was asked for last */
+	struct str unread; /* why a source file cannot be read */
 	uint64_t line;
 	uint64_t next; /* the nearest line behind it that has code; 0: none */
 };
@@ -203,23 +240,100 @@ static bool is_source(const struct line_search *search, const char *path)
 	return path && (search->whole ? !strcmp(path, search->source) : probe_source_is(path, search->source));
 }
 
-/* Whether the line begins at a row; notes lines behind it. */
+static void matching_release(struct matching_lines *matching)
+{
+	free(matching->source);
+	free(matching->v);
+	*matching = (struct matching_lines){ 0 };
+}
+
+static void drop_blanks(char *text)
+{
+	char *out = text;
+
+	for (; *text; text++)
+		if (!isspace((unsigned char)*text))
+			*out++ = *text;
+	*out = '\0';
+}
+
+/* Finds the lines of a source file that match; none where it cannot be read, which is noted. */
+static void find_matching(struct line_search *search, const char *source)
+{
+	struct matching_lines *matching = &search->matching;
+	FILE *stream = probe_source_open(search->file, source, &search->unread);
+	char *pattern = xstrdup(search->text), *line = NULL;
+	size_t room = 0;
+
+	matching_release(matching);
+	matching->source = xstrdup(source);
+	drop_blanks(pattern);
+	while (stream && getline(&line, &room, stream) >= 0) {
+		drop_blanks(line);
+		VEC_GROW(matching->v, matching->n, matching->cap);
+		matching->v[matching->n++] = glob_match(pattern, line);
+	}
+	if (stream)
+		fclose(stream);
+	free(pattern);
+	free(line);
+}
+
+static bool matches(struct line_search *search, const struct probe_row *row)
+{
+	if (!search->matching.source || strcmp(search->matching.source, row->source) != 0)
+		find_matching(search, row->source);
+	return row->line && row->line <= search->matching.n && search->matching.v[row->line - 1];
+}
+
+/* Whether a line that is looked for begins at a row; notes lines behind it. */
 static bool begins(struct line_search *search, const struct probe_row *row)
 {
 	if (!row->starts || !is_source(search, row->source))
 		return false;
+	if (search->text)
+		return !row->again && matches(search, row);
 	if (row->line > search->line && (!search->next || row->line < search->next))
 		search->next = row->line;
 	return row->line == search->line && !row->again;
 }
 
-/* Replaces each of the functions by where the line begins in it. */
+static void search_release(struct line_search *search)
+{
+	matching_release(&search->matching);
+	str_release(&search->unread);
+}
+
+/* Says what was looked for and is not there. */
+static int no_line(const struct line_search *search, const struct probe_point *point, struct str *err)
+{
+	const char *where = point->function ? point->function : point->source;
+
+	if (search->text && search->unread.len)
+		return fail(err, -ENOENT, "'%s;%s': %s", where, search->text, search->unread.s);
+	if (search->text)
+		return fail(err, -ENOENT, "no code begins at a line of '%s' that matches '%s'", where, search->text);
+	return fail(err, -ENOENT, point->function ? "no code begins at line %llu of '%s'" :
+						    "no code begins at line %llu of %s",
+		    (unsigned long long)point->line, where);
+}
+
+/* Whether a row of a function's code is of its own lines: not of a function that was inlined into it. */
+static bool is_own(struct probe_file *file, const struct probe_site *function, const struct probe_row *row)
+{
+	struct probe_site site;
+
+	return find_site(file, row->address, row, &site) && site.scope.addr == function->scope.addr;
+}
+
+/* Replaces each of the functions by where the line begins in it, or the lines that match. */
 static int lines_of_functions(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
 			      struct str *err)
 {
 	struct probe_sites lines = { 0 };
-	struct line_search search = { .file = file, .whole = true };
+	struct line_search search = { .file = file, .whole = true, .text = point->text, .unread = STR_INIT };
 	uint64_t next = UINT64_MAX; /* the nearest line behind it that has code, as the point counts */
+	int rc = 0;
 
 	for (size_t i = 0; i < places->n; i++) {
 		struct probe_site function = places->v[i], place = function;
@@ -233,7 +347,8 @@ static int lines_of_functions(struct probe_file *file, const struct probe_point 
 		search.next = 0;
 		probe_rows_read(file, &place.unit, &rows);
 		for (size_t r = 0; r < rows.n; r++) {
-			if (!probe_site_has(file, &function, rows.v[r].address) || !begins(&search, &rows.v[r]))
+			if (!probe_site_has(file, &function, rows.v[r].address) || !begins(&search, &rows.v[r]) ||
+			    (point->text && !is_own(file, &function, &rows.v[r])))
 				continue;
 			place.at_entry = false;
 			place.address = rows.v[r].address;
@@ -245,39 +360,44 @@ static int lines_of_functions(struct probe_file *file, const struct probe_point 
 	}
 	probe_sites_release(places);
 	*places = lines;
-	if (lines.n)
-		return 0;
-	fail(err, -ENOENT, "no code begins at line %llu of '%s'", (unsigned long long)point->line, point->function);
-	if (next != UINT64_MAX)
+	if (!lines.n)
+		rc = no_line(&search, point, err);
+	if (!lines.n && next != UINT64_MAX)
 		str_addf(err, ": the next line with code is %llu", (unsigned long long)next);
-	return -ENOENT;
+	search_release(&search);
+	return rc;
 }
 
 static int lines_of_source(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
 			   struct str *err)
 {
-	struct line_search search = { .file = file, .source = point->source, .line = point->line };
+	struct line_search search = {
+		.file = file, .source = point->source, .line = point->line, .text = point->text, .unread = STR_INIT,
+	};
 	Dwarf_CU *cu = NULL;
 	Dwarf_Die unit;
+	int rc = 0;
 
 	while (probe_next_unit(file, &cu, &unit)) {
 		struct probe_rows rows = { 0 };
 
 		probe_rows_read(file, &unit, &rows);
 		for (size_t r = 0; r < rows.n; r++) {
+			const struct probe_row *row = &rows.v[r];
 			struct probe_site place;
 
-			if (begins(&search, &rows.v[r]) && probe_site_at(file, rows.v[r].address, &place))
+			if (begins(&search, row) && (find_site(file, row->address, row, &place) ||
+						     find_site(file, row->address, NULL, &place)))
 				add_place(places, &place);
 		}
 		probe_rows_release(&rows);
 	}
-	if (places->n)
-		return 0;
-	fail(err, -ENOENT, "no code begins at line %llu of %s", (unsigned long long)point->line, point->source);
-	if (search.next)
+	if (!places->n)
+		rc = no_line(&search, point, err);
+	if (!places->n && search.next)
 		str_addf(err, ": the next line with code is %llu", (unsigned long long)search.next);
-	return -ENOENT;
+	search_release(&search);
+	return rc;
 }
 
 void probe_site_after_prologue(struct probe_file *file, struct probe_site *place)
@@ -479,7 +599,7 @@ int probe_sites_find(struct probe_file *file, const struct probe_point *point, s
 		rc = add_usdt(file, point, places, err);
 	} else if (point->has_address) {
 		rc = add_address(file, point, places, err);
-	} else if (!dw && (point->has_line || point->source)) {
+	} else if (!dw && (point->has_line || point->source || point->text)) {
 		rc = fail(err, -ENODATA, "%s: %s: lines and source files are not known", probe_file_path(file), why.s);
 	} else if (!point->function) {
 		rc = lines_of_source(file, point, places, err);
@@ -489,7 +609,7 @@ int probe_sites_find(struct probe_file *file, const struct probe_point *point, s
 		if (!places->n)
 			rc = point->is_pattern ? add_symbols(file, point, places, err) :
 						 add_symbol(file, point, places, err);
-		else if (point->has_line && point->line) /* line 0 is the function itself */
+		else if (point->text || (point->has_line && point->line)) /* line 0 is the function itself */
 			rc = lines_of_functions(file, point, places, err);
 		if (!rc && (point->returns || point->offset || point->no_inlines))
 			rc = drop_copies(point, places, notes, err);
@@ -619,12 +739,14 @@ int probe_define(struct probe_file *file, const struct probe_point *point, const
 	if (!rc && strlen(group) > PROBE_NAME_MAX)
 		rc = fail(err, -EINVAL, "'%s' has more than %d letters: give it another name, GROUP:NAME=PLACE", group,
 			  PROBE_NAME_MAX);
-	if (!rc && point->is_pattern)
+	/* Lines of several functions that match a text are an event for each, unless they were given one name. */
+	if (!rc && (point->is_pattern || (point->text && !point->function && !point->event)))
 		rc = define_functions(file, point, &places, group, naming, definitions, notes, err);
 	else if (!rc)
 		rc = define_event(file, point, &places, group, naming, definitions, notes, err);
 	if (!rc && definitions->n == before)
-		rc = fail(err, -ENOENT, "'%s' matches no function that has a name", point->function);
+		rc = fail(err, -ENOENT, "'%s' matches no function that has a name",
+			  point->function ? point->function : point->text);
 	if (rc)
 		probe_definitions_cut(definitions, before);
 	probe_sites_release(&places);

@@ -5,7 +5,7 @@
 # and what a test leaves is removed when it ends.
 #
 # run: once
-# rights: test_without_rights test_definitions test_patterns test_kernel_functions test_refused
+# rights: test_without_rights test_definitions test_patterns test_texts test_words test_kernel_functions test_refused
 . "${0%/*}/../lib.sh"
 
 group=pstat_probe_$$
@@ -293,7 +293,6 @@ test_patterns()
 	fails_with 125 "'\[ch\]al\[lf\]' matches several functions, which cannot have one name, 'e'" \
 		"$PSTAT" probe -x ./plain -D 'e=[ch]al[lf]'
 	fails_with 125 "plain has no function that 'x\*y' matches" "$PSTAT" probe -x ./plain -D 'x*y'
-	fails_with 125 "'outer;total': lines are not looked for by their text" "$PSTAT" probe -x ./plain -D 'outer;total'
 	# The table of symbols alone.
 	"${CC:-cc}" -O0 -pthread -o symbols called.c || skip "needs a C compiler"
 	same "without debug information" "p:probe_symbols/call p:probe_symbols/half" "$(functions ./symbols '[ch]al[lf]')"
@@ -317,6 +316,41 @@ test_patterns()
 	"${CXX:-c++}" -O0 -g -o box b.cc || skip "needs a C++ compiler"
 	has "names of C++ are listed as people write them" '^ns::box::sum$' "$("$PSTAT" probe -x ./box -F)"
 	same "and match" "p:probe_box/sum" "$(functions ./box 'ns::box::s*')"
+}
+
+# Lines by their text, which is that of the source as it is now.
+test_texts()
+{
+	build
+	defined() { "$PSTAT" probe -x ./plain -D "$1" | sed 's/^p:probe_plain.//'; }
+	same "of a function" "$(defined "outer:$(line_of 'int outer(' 'sum += text')" | cut -d' ' -f2)" \
+		"$(defined 'outer;sum+=text[[]*' | cut -d' ' -f2)"
+	has "blanks in front, and what is read" "^outer [^ ]+ length=" "$(defined 'outer@called.c;*text[[]0]* length')"
+	same "of a source file: an event for each function" "half main" \
+		"$(defined 'called.c;return0;' | cut -d' ' -f1 | sort -u | xargs)"
+	same "or of the name that is given" "e" "$(defined 'e=called.c;return0;' | cut -d' ' -f1 | uniq)"
+	same "that of the function, not of its copy" inner "$(defined 'called.c;returntwo;' | cut -d' ' -f1 | uniq)"
+	for program in plain fast; do
+		fails_with 125 "no code begins at a line of 'outer' that matches 'returntwo;'\$" \
+			"$PSTAT" probe -x ./$program -D 'outer;returntwo;'
+	done
+	mkdir moved
+	sed 's/total++;/total++; \/\/ one more/' called.c >moved/called.c
+	same "sources below another directory" "$(defined 'outer;total++;')" \
+		"$("$PSTAT" probe -x ./plain -s moved -D 'outer;*onemore' | sed 's/^p:probe_plain.//')"
+	fails_with 125 "called.c: no end of this path can be read in moved/none\$" \
+		"$PSTAT" probe -x ./plain -s moved/none -D 'outer;total++;'
+}
+
+# Words that perf's manual has beside the usual ones.
+test_words()
+{
+	build
+	same "the file in front" "$("$PSTAT" probe -x ./plain -D outer)" "$("$PSTAT" probe -D outer "$tmp/plain")"
+	same "letters with a backslash" "$("$PSTAT" probe -x ./plain -D outer)" "$("$PSTAT" probe -x ./plain -D 'out\er')"
+	has "types of the variable's size" \
+		' length_x=[^ ]*:x32 length_u=[^ ]*:u32 length=[^ ]*:x32 text_x=[^ ]*:x64 text_s=[^ ]*:s8$' \
+		"$("$PSTAT" probe -x ./plain -D 'outer length:x length:u item->name.length:x text:x text[0]:s')"
 }
 
 # Functions of the running kernel and its modules, and patterns of them; nothing is set.

@@ -48,6 +48,8 @@ static const char *point_of(const char *words)
 			str_addf(&text, " +%llu", (unsigned long long)point.offset);
 		if (point.has_line)
 			str_addf(&text, " :%llu", (unsigned long long)point.line);
+		if (point.text)
+			str_addf(&text, " ;%s", point.text);
 		if (point.has_address)
 			str_addf(&text, " %#llx", (unsigned long long)point.address);
 		str_add(&text, point.returns ? " %" : "");
@@ -70,6 +72,13 @@ static void words_become_points(void **state)
 		{ "parse:6", "- - parse - :6" },
 		{ "parse:0", "- - parse - :0" },
 		{ "parse@a.c", "- - parse a.c" },
+		{ "parse;x=*", "- - parse - ;x=*" },
+		{ "e=parse@a.c;f(x)+1;%: length", "- e parse a.c ;f(x)+1;%: | length" },
+		{ "src/a.c;return*", "- - - src/a.c ;return*" },
+		{ "a\\;b;\\;c", "- - a;b - ;\\;c" },
+		{ "pa\\rse\\+1", "- - parse+1 -" },
+		{ "a\\=b\\@c@d\\+e\\:1.c:4", "- - a=b@c d+e:1.c :4" },
+		{ "parse\\", "- - parse\\ -" },
 		{ "parse@src/a.c:6", "- - parse src/a.c :6" },
 		{ "a.c:12", "- - - a.c :12" },
 		{ "/src/a:12", "- - - /src/a :12" },
@@ -120,6 +129,11 @@ static void wrong_words(void **state)
 		"parse+99999999999999999999",
 		"parse:99999999999999999999",
 		"parse+1:3",
+		"parse;",
+		";x",
+		"parse+1;x",
+		"parse:3;x",
+		"parse%return;x",
 		"parse%return:3",
 		"0x",
 		"0xfunction",
@@ -156,6 +170,7 @@ static void ranges_of_lines(void **state)
 		{ "parse%return", NULL, 0, 0, false },
 		{ "parse+4", NULL, 0, 0, false },
 		{ "parse x", NULL, 0, 0, false },
+		{ "parse;x", NULL, 0, 0, false },
 		{ "G.z/v@v", "G.z/v", 0, UINT64_MAX, false },
 		{ "", NULL, 0, 0, false },
 	};
