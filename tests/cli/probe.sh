@@ -272,12 +272,12 @@ test_definitions()
 	done
 }
 
-# functions PROGRAM PLACE...: the events of a definition.
+# functions PROGRAM PLACE...: the events of a definition, sorted: compilers differ in where they put functions.
 functions()
 {
 	local program=$1
 	shift
-	"$PSTAT" probe -x "$program" -D "$@" | cut -d' ' -f1 | xargs
+	"$PSTAT" probe -x "$program" -D "$@" | cut -d' ' -f1 | sort | xargs
 }
 
 test_patterns()
