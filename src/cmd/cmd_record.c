@@ -5,6 +5,7 @@
  * have to guess whether the recording is whole.
  */
 #include "bpf/bpf.h"
+#include "cmd/call_texts.h"
 #include "cmd/command.h"
 #include "cmd/control_place.h"
 #include "cmd/message.h"
@@ -16,6 +17,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 /* ---- the closing lines ---- */
@@ -248,6 +250,7 @@ enum { PROGRESS_AFTER_S = 2, OFF_CPU_LEAST_MS = 500 /* perf's */ };
 struct record_session {
 	const struct recording_words *words;
 	struct bpf_filtering *filtering; /* NULL before the events are open */
+	struct bpf_texts *texts; /* NULL: none are copied */
 	struct note_list notes;
 	size_t n_noted; /* notes that were printed */
 	bool progress; /* stderr is a terminal */
@@ -284,6 +287,8 @@ static int on_attach(void *data, const struct counter_set *set, struct str *err)
 {
 	struct record_session *session = data;
 
+	if (session->texts)
+		call_texts_attach(session->texts, set, &session->notes);
 	return bpf_filtering_new(&session->filtering, set, &session->notes, err);
 }
 
@@ -410,6 +415,19 @@ static int run_plan(struct recording_words *words, struct record_session *sessio
 	return status;
 }
 
+/* All calls have theirs: the recording is read by who asks for some of them. */
+static void copy_call_texts(struct recording_words *words, struct record_session *session)
+{
+	const struct syscall_selection all = { 0 };
+	struct syscall_table table;
+	struct utsname here;
+
+	uname(&here);
+	syscall_table_init(&table, here.machine);
+	session->texts = call_texts_new(words, &table, &all, syscall_abi_of(here.machine), &session->notes);
+	syscall_table_release(&table);
+}
+
 int cmd_record(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct recording_words words;
@@ -438,8 +456,11 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 	session.progress = !words.quiet && isatty(STDERR_FILENO);
 	if (!words.quiet)
 		message_notes(&words.what.events.notes, 0, words.verbose > 0);
+	if (words.call_texts)
+		copy_call_texts(&words, &session);
 	status = run_plan(&words, &session);
 	bpf_filtering_free(session.filtering);
+	bpf_texts_free(session.texts);
 out:
 	note_list_release(&session.notes);
 	recording_words_release(&words);

@@ -4,6 +4,7 @@
  * one from a file, is read by a stream of calls; each is printed as a line, or counted for the summary, or both. So are
  * samples of other events between them.
  */
+#include "cmd/call_texts.h"
 #include "cmd/command.h"
 #include "cmd/live_run.h"
 #include "cmd/message.h"
@@ -316,8 +317,9 @@ static int record_and_trace(struct trace_run *run, struct trace_words *words)
 
 	run->live = (struct live_run){ .plan = plan, .quiet = words->record.quiet, .verbose = words->record.verbose,
 				       .keeps_samples = true };
-	run->texts = run->live.texts =
-		trace_words_copy_texts(words, &run->table, &run->selection, run->abi, &run->live.notes);
+	if (!words->summary && !words->no_calls)
+		run->texts = call_texts_new(&words->record, &run->table, &run->selection, run->abi, &run->live.notes);
+	run->live.texts = run->texts;
 	plan->stop = signals_catch(false, &found);
 	plan->found = &found;
 	plan->drain_every_ns = plan->drain_later_every_ns = words->summary ? SUMMARY_DRAIN_NS : DRAIN_NS;
@@ -349,8 +351,9 @@ static int run_trace(struct trace_words *words)
 static int record_calls(int argc, char **argv, const struct kern *kern)
 {
 	static char name[] = "record", event[] = "--event=" TRACED_EVENTS, each[] = "--count=1",
-		others[] = "--exclude-perf";
-	char **words = xcalloc((size_t)argc + 4, sizeof(*words));
+		others[] = "--exclude-perf",
+		texts[] = "--syscall-texts";
+	char **words = xcalloc((size_t)argc + 5, sizeof(*words));
 	const struct command *record = command_find(name);
 	int status;
 
@@ -358,8 +361,9 @@ static int record_calls(int argc, char **argv, const struct kern *kern)
 	words[1] = event;
 	words[2] = each;
 	words[3] = others;
-	memcpy(words + 4, argv + 1, ((size_t)argc - 1) * sizeof(*words));
-	status = record->run(record, argc + 3, words, kern);
+	words[4] = texts;
+	memcpy(words + 5, argv + 1, ((size_t)argc - 1) * sizeof(*words));
+	status = record->run(record, argc + 4, words, kern);
 	free(words);
 	return status;
 }

@@ -5,6 +5,7 @@
  */
 #include "cmd/live_run.h"
 
+#include "cmd/call_texts.h"
 #include "cmd/message.h"
 
 #include <errno.h>
@@ -89,14 +90,12 @@ static void count_in_kernel(struct live_run *run)
 
 /* ---- texts of system calls ---- */
 
-/* Addresses are printed where no text comes, so that this is no reason to end. */
 static int on_attach_texts(void *data, const struct counter_set *set, struct str *err)
 {
 	struct live_run *run = data;
 
-	if (bpf_texts_attach(run->texts, set, err))
-		note_add(&run->notes, false, NULL, "what pointers point at is not known: %s", err->s);
-	str_reset(err);
+	(void)err;
+	call_texts_attach(run->texts, set, &run->notes);
 	return 0;
 }
 

@@ -528,6 +528,8 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 's', "stat", NULL, "record the counts of each thread at its end",
 	  SAMPLING(inherit_stat) },
 	{ OPTION_FLAG, 'n', "no-samples", NULL, "record no samples, only task events", SAMPLING(no_samples) },
+	{ OPTION_SWITCH, 0, "syscall-texts", NULL, "copy what arguments of system calls point at", FIELD(call_texts),
+	  .both = true },
 	{ OPTION_FLAG, 0, "namespaces", NULL, "record the namespaces of tasks", SAMPLING(namespaces) },
 	{ OPTION_FLAG, 0, "no-bpf-event", NULL, "do not record addresses of BPF programs",
 	  SAMPLING(no_bpf_events) },

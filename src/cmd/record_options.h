@@ -25,6 +25,7 @@ struct recording_words {
 	bool latency; /* --latency */
 	/* Options of the command itself. */
 	const char *control;
+	bool call_texts; /* --syscall-texts */
 	int verbose;
 	bool quiet;
 	bool symbols_in_file; /* --symbols-in-file */

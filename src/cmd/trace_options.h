@@ -5,7 +5,6 @@
 #ifndef PSTAT_TRACE_OPTIONS_H
 #define PSTAT_TRACE_OPTIONS_H
 
-#include "bpf/bpf.h"
 #include "cmd/record_options.h"
 #include "cmd/sample_options.h"
 #include "syscall/syscall.h"
@@ -61,12 +60,5 @@ bool trace_words_want(const struct trace_words *words, const struct data_event *
 /* Adds the events, and what goes without saying, where calls are traced as they come: as above. */
 int trace_words_complete(struct trace_words *words, const struct syscall_table *table,
 			 const struct syscall_selection *selection, enum syscall_abi abi, struct str *err);
-/*
- * Loads, after that, what copies the texts that arguments point at, and adds the event for them. NULL: no call with
- * texts is printed, or BPF is not available, which a note says.
- */
-struct bpf_texts *trace_words_copy_texts(struct trace_words *words, const struct syscall_table *table,
-					 const struct syscall_selection *selection, enum syscall_abi abi,
-					 struct note_list *notes);
 
 #endif

@@ -37,6 +37,11 @@ static void refuse_silent(struct opening *o, struct counter *c)
 	reason_find(&failure, &c->reason, &c->remedy);
 }
 
+static bool is_bpf_output(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
 static void plan_counter(struct opening *o, struct counter *c)
 {
 	const struct event *event = c->event;
@@ -64,9 +69,9 @@ static void plan_counter(struct opening *o, struct counter *c)
 						  xasprintf("CPU %s is not %s", cpus.s,
 							    c->follows_tasks ? "online" : "measured");
 	} else if (c->cpus.n && !c->follows_tasks && o->target->kind != TARGET_CPUS) {
-		note_add(o->set->notes, true, NULL,
-			 "%s: counts all tasks on CPU %s: its unit cannot follow a task", c->name,
-			 cpus.s);
+		note_add(o->set->notes, true, NULL, is_bpf_output(&event->attr) ?
+			 "%s: on CPU %s: holds what BPF programs write there, of any task" :
+			 "%s: counts all tasks on CPU %s: its unit cannot follow a task", c->name, cpus.s);
 	}
 	if (event->bpf)
 		note_add(o->set->notes, true, NULL, "%s: counted by perf events, without BPF",

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * call_texts.c: which calls have arguments that point somewhere, the event for the copies, and the note where there are
+ * none. The programs are bpf/texts.bpf.c, the reader of the copies is syscall/texts.c.
+ */
+#include "cmd/call_texts.h"
+
+#include <string.h>
+
+static void note_unknown(struct note_list *notes, struct str *err)
+{
+	char *remedy = strchr(err->s, '\n');
+
+	if (remedy)
+		*remedy++ = '\0';
+	note_add(notes, false, remedy, "what pointers point at is not known: %s", err->s);
+}
+
+/* One event on each CPU, whoever is traced: programs write to the CPU's, not to a task's. */
+static int add_texts_event(struct event_list *events, const struct host_paths *host, struct str *err)
+{
+	int code = event_list_parse(events, "bpf-output/period=1,name=" SYSCALL_TEXTS_EVENT "/", host, err);
+	struct event *event = &events->v[events->n - 1];
+
+	if (code)
+		return code;
+	event->terms.inherit = TERM_OFF;
+	event->terms.call_graph = xstrdup("no");
+	return cpus_online(host, &event->cpus);
+}
+
+struct bpf_texts *call_texts_new(struct recording_words *words, const struct syscall_table *table,
+				 const struct syscall_selection *selection, enum syscall_abi abi,
+				 struct note_list *notes)
+{
+	const struct target_spec *target = &words->plan.target;
+	struct bpf_texts_options options = {
+		.of_tasks = !target->all_cpus && !target->cpus && !words->what.has_cgroups,
+	};
+	struct bpf_texts *texts = NULL;
+	struct str err = STR_INIT;
+	int code;
+
+	_Static_assert((int)SYSCALL_NUMBERS == (int)BPF_CALLS && (int)SYSCALL_IS_EXEC == (int)BPF_CALL_EXEC,
+		       "what is wanted is said in one way");
+	if (!syscall_selection_texts(selection, table, abi, options.texts, options.files))
+		return NULL;
+	code = bpf_texts_new(&texts, &options, &err);
+	if (!code)
+		code = add_texts_event(&words->what.events, &words->what.host, &err);
+	if (code) {
+		note_unknown(notes, &err);
+		bpf_texts_free(texts);
+		texts = NULL;
+	}
+	str_release(&err);
+	return texts;
+}
+
+void call_texts_attach(struct bpf_texts *texts, const struct counter_set *set, struct note_list *notes)
+{
+	struct str err = STR_INIT;
+
+	if (bpf_texts_attach(texts, set, &err))
+		note_unknown(notes, &err);
+	str_release(&err);
+}
