@@ -117,13 +117,24 @@ uint64_t bpf_filtering_left_out(const struct bpf_filtering *filtering, size_t co
 /*
  * An event of PERF_COUNT_SW_BPF_OUTPUT on all CPUs beside those of raw_syscalls:sys_enter and sys_exit has a sample
  * for each text that an argument points at, and each descriptor, before the sample of the call's begin; or before that
- * of its end, where the text was not in memory earlier. syscall/texts.c reads them.
+ * of its end, where the text was not in memory earlier, or is the call's result. syscall/texts.c reads them.
  */
 struct bpf_texts;
-enum { BPF_CALLS = 512, BPF_CALL_EXEC = 1 << 6 };
+enum { BPF_CALLS = 512, BPF_ARGS = 6, BPF_COPIED_BYTES_MAX = 4096 };
+/* Ways to copy what an argument points at. */
+enum bpf_copy {
+	BPF_COPY_NOTHING,
+	BPF_COPY_TEXT, /* up to NUL, 4096 bytes at most */
+	BPF_COPY_FILE, /* names of a descriptor's file */
+	BPF_COPY_BYTES, /* a buffer that the call reads, with the next argument as its length */
+	BPF_COPY_FILLED, /* one that it writes, and returns how much */
+	BPF_COPY_ADDRESS, /* a socket's, with the next argument as its length */
+	BPF_COPY_PEER, /* one that it writes; the next argument points at the length */
+	BPF_COPY_STRINGS, /* texts of 256 bytes at most, by an array of pointers that ends with NULL */
+};
 struct bpf_texts_options {
-	/* By number of the call: bits of its arguments; _EXEC, of texts: its memory is replaced. */
-	uint8_t texts[BPF_CALLS], files[BPF_CALLS];
+	uint8_t copies[BPF_CALLS][BPF_ARGS]; /* by number of the call: enum bpf_copy */
+	unsigned buffer_bytes; /* so many of a buffer; BPF_COPIED_BYTES_MAX at most */
 	bool of_tasks; /* tasks are sampled, not CPUs: only theirs are copied */
 };
 /* Loads the programs. A negative errno with a sentence, as bpf_counting_new() has them. */

@@ -7,16 +7,20 @@
 #include "bpf/loaded.h"
 
 #include <errno.h>
+#include <string.h>
 
-_Static_assert((int)BPF_CALLS == (int)BPF_CALL_NUMBERS && (int)BPF_CALL_EXEC == (int)BPF_CALL_IS_EXEC,
+_Static_assert((int)BPF_CALLS == (int)BPF_CALL_NUMBERS && (int)BPF_ARGS == (int)BPF_CALL_ARGS &&
+	       (int)BPF_COPIED_BYTES_MAX == (int)BPF_BUFFER_BYTES && (int)BPF_COPY_STRINGS == (int)BPF_WANT_STRINGS,
 	       "the programs take what they are given");
 
 int bpf_texts_new(struct bpf_texts **texts, const struct bpf_texts_options *options, struct str *err)
 {
-	struct bpf_text_constants constants = { .of_tasks = options->of_tasks };
+	struct bpf_text_constants constants = {
+		.of_tasks = options->of_tasks, .buffer_bytes = options->buffer_bytes,
+	};
 
 	for (size_t i = 0; i < BPF_CALL_NUMBERS; i++)
-		constants.wanted[i] = (struct bpf_call_wants){ options->texts[i], options->files[i] };
+		memcpy(constants.wanted[i].v, options->copies[i], sizeof(options->copies[i]));
 	return bpf_load_texts(texts, &constants, err);
 }
 

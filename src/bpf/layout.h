@@ -82,25 +82,43 @@ enum bpf_run_kind { BPF_RUN_SAMPLE, BPF_RUN_WAIT, BPF_RUN_KINDS };
 
 enum {
 	BPF_CALL_NUMBERS = 512, BPF_CALL_ARGS = 6,
-	BPF_CALL_IS_EXEC = 1 << BPF_CALL_ARGS, /* of texts: the memory is another one after it */
-	BPF_TEXT_BYTES = 4098, /* a path of 4096 bytes, one more that says that it is longer, and NUL */
+	BPF_TEXT_ROOM = 4098, /* a path of 4096 bytes, one more that says that it is longer, and NUL */
 	BPF_FILE_NAMES = 128, /* on the way from a file to the root, with roots of mounts */
 	BPF_NAME_BYTES = 256, /* of one, and NUL */
 	BPF_FILE_BYTES = 4096, /* of all */
+	BPF_BUFFER_BYTES = 4096, /* of a buffer, at most */
+	BPF_ADDRESS_BYTES = 128, /* of a socket's address: struct sockaddr_storage */
+	BPF_STRINGS = 128, /* of an array */
+	BPF_STRING_BYTES = 258, /* of one: 256, one more that says that it is longer, and NUL */
+	BPF_STRINGS_BYTES = 4096, /* of all */
 };
-/* Arguments of a call, as bits. */
-struct bpf_call_wants {
-	__u8 texts; /* and _IS_EXEC */
-	__u8 files; /* descriptors whose file is wanted */
+/* Ways to copy what an argument points at. */
+enum bpf_want {
+	BPF_WANT_NOTHING,
+	BPF_WANT_TEXT, /* up to NUL */
+	BPF_WANT_FILE, /* names of a descriptor's file */
+	BPF_WANT_BYTES, /* a buffer that is read, with the next argument as its length */
+	BPF_WANT_FILLED, /* one that is written: as much of it as the call returns */
+	BPF_WANT_ADDRESS, /* a socket's, with the next argument as its length */
+	BPF_WANT_PEER, /* one that is written; the next argument points at its length, which is written, too */
+	BPF_WANT_STRINGS, /* texts, by an array of pointers that ends with NULL */
+};
+/* One enum bpf_want for each argument of a call. */
+union bpf_call_wants {
+	__u8 v[8];
+	__u64 any;
 };
 struct bpf_text_constants {
-	struct bpf_call_wants wanted[BPF_CALL_NUMBERS]; /* by number of the call */
+	union bpf_call_wants wanted[BPF_CALL_NUMBERS]; /* by number of the call */
+	__u32 buffer_bytes; /* so much of a buffer is copied; BPF_BUFFER_BYTES at most */
 	__u32 of_tasks; /* only those that perf events follow */
 };
 enum bpf_text_kind {
 	BPF_TEXT_EARLY, /* read when the call began */
 	BPF_TEXT_LATE, /* when it ended */
 	BPF_TEXT_FILE, /* the file of a descriptor: its names, from its own to that below the root */
+	BPF_TEXT_BYTES_EARLY, BPF_TEXT_BYTES_LATE, /* not ended by NUL */
+	BPF_TEXT_STRINGS, /* each with NUL */
 };
 /* A record: what syscall/texts.c reads. Of the bytes there are as many as len says, and NUL. */
 struct bpf_text {
@@ -111,9 +129,10 @@ struct bpf_text {
 	__u16 len;
 	__u64 inode;
 	__u32 filesystem; /* its magic number */
-	__u8 deleted, whole; /* the file has no name any more; all of its way to the root is there */
+	__u8 deleted; /* the file has no name any more */
+	__u8 whole; /* all names, bytes or strings are there */
 	__u16 unused;
-	char bytes[BPF_TEXT_BYTES];
+	char bytes[BPF_TEXT_ROOM];
 };
 
 #endif

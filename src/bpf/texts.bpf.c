@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * texts.bpf.c: runs in the kernel where a system call begins and where it ends, before the record of either is written,
- * and copies the texts that its arguments point at into the same ring, each as a record of its own.
+ * and copies what its arguments point at into the same ring, each as a record of its own.
  *
- *   begins: wanted[number] -> each argument that is a text -> read it -> record          -> then that of the begin
- *                          |                                   '-> not in memory: unread
+ *   begins: wanted[number] -> each text, buffer, socket's address -> read it -> record     -> then that of the begin
+ *                          |                                 '-> not in memory, or a result: unread
  *                          '> each descriptor -> names from its file to the root -> record
- *   ends:   unread -> read it now -> record                                              -> then that of the end
+ *   ends:   unread -> read it now -> record                                                -> then that of the end
  *
  * The thread is in the kernel meanwhile, so what was copied is what it asked for. A program may not wait for a page to
  * be brought into memory; the call itself does, so what could not be read when it began is read when it ends, unless
- * the memory is another one by then: exec.
+ * the memory is another one by then: exec. What the call writes is read when it ends, as far as it was written.
  *
  * Programs of a tracepoint run for all tasks. A task that perf events follow has a context of them, which its children
  * are born with: so no list of tasks is needed.
@@ -46,8 +46,11 @@ struct {
 
 /* Arguments that are to be read at the end of a thread's call. Threads that never come there make room for others. */
 struct unread_texts {
-	__u64 addresses[BPF_CALL_ARGS];
+	__u64 addresses[BPF_CALL_ARGS]; /* of all arguments */
+	const void *memory; /* struct mm_struct */
 	__u32 number, arguments; /* bits, by their index */
+	__u32 room; /* for the socket's address that it writes: no call has two */
+	__u32 unused;
 };
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -72,6 +75,7 @@ struct task_struct {
 	void *perf_event_ctxp;
 	struct files_struct *files;
 	struct fs_struct *fs;
+	struct mm_struct *mm;
 } __attribute__((preserve_access_index));
 struct task_struct___earlier {
 	void *perf_event_ctxp[2];
@@ -90,9 +94,9 @@ static __always_inline bool is_followed(void)
 	return BPF_CORE_READ(earlier, perf_event_ctxp[0]) || BPF_CORE_READ(earlier, perf_event_ctxp[1]);
 }
 
-static __always_inline struct bpf_call_wants wanted(__s64 number)
+static __always_inline union bpf_call_wants wanted(__s64 number)
 {
-	const struct bpf_call_wants nothing = { 0 };
+	const union bpf_call_wants nothing = { .any = 0 };
 
 	return number >= 0 && number < BPF_CALL_NUMBERS ? constants.wanted[number] : nothing;
 }
@@ -237,13 +241,39 @@ static __always_inline void copy_file(void *context, __u64 argument, __s64 numbe
 				      offsetof(struct bpf_text, bytes) + len);
 }
 
-/* ---- calls ---- */
+/* ---- what arguments point at ---- */
 
-/* Copies a text and writes its record; false: it cannot be read. A record that has no room is counted by the ring. */
-static __always_inline bool copy(void *context, __u64 address, __s64 number, __u32 argument, bool at_end)
+struct traced_call {
+	void *context;
+	union bpf_call_wants wants;
+	__s64 returned;
+	bool at_end;
+	struct unread_texts values;
+};
+
+/* A record of this argument, without its bytes. NULL: never. */
+static __always_inline struct bpf_text *begin_record(const struct traced_call *call, __u32 argument, __u64 address,
+						     enum bpf_text_kind what)
 {
 	const __u32 zero = 0;
 	struct bpf_text *text = bpf_map_lookup_elem(&scratches, &zero);
+
+	if (text) {
+		text->address = address;
+		text->number = call->values.number;
+		text->argument = argument;
+		text->what = what;
+		text->len = 0;
+		text->whole = 0;
+	}
+	return text;
+}
+
+/* Each of these is false where memory cannot be read. A record that has no room is counted by the ring. */
+static __always_inline bool copy_text(const struct traced_call *call, __u32 argument, __u64 address)
+{
+	struct bpf_text *text =
+		begin_record(call, argument, address, call->at_end ? BPF_TEXT_LATE : BPF_TEXT_EARLY);
 	long bytes;
 
 	if (!text)
@@ -251,69 +281,169 @@ static __always_inline bool copy(void *context, __u64 address, __s64 number, __u
 	bytes = bpf_probe_read_user_str(text->bytes, sizeof(text->bytes), (const void *)address);
 	if (bytes < 1 || bytes > (long)sizeof(text->bytes))
 		return false;
-	text->address = address;
-	text->number = number;
-	text->argument = argument;
-	text->what = at_end ? BPF_TEXT_LATE : BPF_TEXT_EARLY;
 	text->len = bytes - 1;
-	bpf_perf_event_output(context, &outputs, BPF_F_CURRENT_CPU, text, offsetof(struct bpf_text, bytes) + bytes);
+	bpf_perf_event_output(call->context, &outputs, BPF_F_CURRENT_CPU, text,
+			      offsetof(struct bpf_text, bytes) + bytes);
 	return true;
 }
 
-struct beginning_call {
-	void *context;
-	struct bpf_call_wants wants;
-	struct unread_texts values; /* of all arguments; only texts that could not be read are among the bits */
-};
-
-static long copy_argument(__u32 i, struct beginning_call *call)
+/* There are n bytes, of which no more than `most` are copied. */
+static __always_inline bool copy_bytes(const struct traced_call *call, __u32 argument, __u64 address, __u64 n,
+				       __u32 most)
 {
-	__u64 value;
+	struct bpf_text *text =
+		begin_record(call, argument, address, call->at_end ? BPF_TEXT_BYTES_LATE : BPF_TEXT_BYTES_EARLY);
+	const __u32 len = n < most ? n : most;
+
+	if (!text || len > BPF_BUFFER_BYTES || bpf_probe_read_user(text->bytes, len, (const void *)address))
+		return false;
+	text->len = len;
+	text->whole = len == n;
+	bpf_perf_event_output(call->context, &outputs, BPF_F_CURRENT_CPU, text,
+			      offsetof(struct bpf_text, bytes) + len);
+	return true;
+}
+
+/* Adds the string that an array's element points at. 1: no further one. */
+static long add_string(__u32 index, const __u64 *array)
+{
+	const __u32 zero = 0;
+	struct bpf_text *text = bpf_map_lookup_elem(&scratches, &zero);
+	const char *string;
+	__u32 len;
+	long n;
+
+	if (!text || bpf_probe_read_user(&string, sizeof(string), (const void *)(*array + index * sizeof(string))))
+		return 1;
+	text->whole = !string;
+	len = text->len;
+	if (!string || len > BPF_STRINGS_BYTES - BPF_STRING_BYTES)
+		return 1;
+	n = bpf_probe_read_user_str(text->bytes + len, BPF_STRING_BYTES, string);
+	if (n < 1)
+		return 1;
+	text->len = len + n;
+	return 0;
+}
+
+static __always_inline void copy_strings(const struct traced_call *call, __u32 argument, __u64 address)
+{
+	struct bpf_text *text = begin_record(call, argument, address, BPF_TEXT_STRINGS);
+	__u32 len;
+
+	if (!text)
+		return;
+	bpf_loop(BPF_STRINGS, add_string, &address, 0);
+	len = *(volatile __u16 *)&text->len;
+	if (len <= BPF_STRINGS_BYTES && (len || text->whole))
+		bpf_perf_event_output(call->context, &outputs, BPF_F_CURRENT_CPU, text,
+				      offsetof(struct bpf_text, bytes) + len);
+}
+
+/* The call has written as much as it returns, and no more than there is room for. */
+static __always_inline bool copy_filled(const struct traced_call *call, __u32 argument, __u64 address, __u64 room)
+{
+	const __u64 n = call->returned, most = constants.buffer_bytes;
+
+	if (call->at_end && call->returned >= 0)
+		copy_bytes(call, argument, address, n, room < most ? room : most);
+	return call->at_end;
+}
+
+static __always_inline bool copy_peer(struct traced_call *call, __u32 argument, __u64 address, const void *length)
+{
+	const __u32 most = BPF_ADDRESS_BYTES;
+	__u32 len;
+
+	if (bpf_probe_read_user(&len, sizeof(len), length))
+		return true;
+	if (!call->at_end)
+		call->values.room = len;
+	else if (call->returned >= 0)
+		copy_bytes(call, argument, address, len, call->values.room < most ? call->values.room : most);
+	return call->at_end;
+}
+
+/* Copies an argument; those that are to be read when the call ends, or again then, are among the bits. */
+static long copy_argument(__u32 i, struct traced_call *call)
+{
+	__u64 value, next;
+	bool done = true;
 
 	if (i >= BPF_CALL_ARGS)
 		return 1;
 	value = call->values.addresses[i];
-	if (call->wants.files >> i & 1)
+	next = i + 1 < BPF_CALL_ARGS ? call->values.addresses[i + 1] : 0;
+	if (call->wants.v[i] == BPF_WANT_FILE && !call->at_end)
 		copy_file(call->context, value, call->values.number, i);
-	else if (call->wants.texts >> i & 1 && value && !copy(call->context, value, call->values.number, i, false))
+	if (!value || (call->at_end && !(call->values.arguments >> i & 1)))
+		return 0;
+	switch (call->wants.v[i]) {
+	case BPF_WANT_TEXT:
+		done = copy_text(call, i, value);
+		break;
+	case BPF_WANT_BYTES:
+		done = copy_bytes(call, i, value, next, constants.buffer_bytes);
+		break;
+	case BPF_WANT_FILLED:
+		done = copy_filled(call, i, value, next);
+		break;
+	case BPF_WANT_ADDRESS:
+		done = copy_bytes(call, i, value, (__u32)next, BPF_ADDRESS_BYTES);
+		break;
+	case BPF_WANT_PEER:
+		done = copy_peer(call, i, value, (const void *)next);
+		break;
+	case BPF_WANT_STRINGS:
+		copy_strings(call, i, value);
+		break;
+	}
+	if (!done)
 		call->values.arguments |= 1 << i;
 	return 0;
+}
+
+/* ---- calls ---- */
+
+static __always_inline const void *memory_of_task(void)
+{
+	return BPF_CORE_READ((const struct task_struct *)bpf_get_current_task(), mm);
 }
 
 SEC("tracepoint")
 int call_begins(struct enter_context *context)
 {
-	struct beginning_call call = { .context = context, .wants = wanted(context->number) };
+	struct traced_call call = { .context = context, .wants = wanted(context->number) };
 	__u64 thread;
 
-	if (!(call.wants.texts | call.wants.files) || !is_followed())
+	if (!call.wants.any || !is_followed())
 		return 1;
 	call.values.number = context->number;
 #pragma unroll
 	for (__u32 i = 0; i < BPF_CALL_ARGS; i++)
 		call.values.addresses[i] = context->args[i];
 	bpf_loop(BPF_CALL_ARGS, copy_argument, &call, 0);
+	if (!call.values.arguments)
+		return 1;
+	call.values.memory = memory_of_task();
 	thread = bpf_get_current_pid_tgid();
-	if (call.values.arguments)
-		bpf_map_update_elem(&unread, &thread, &call.values, BPF_ANY);
+	bpf_map_update_elem(&unread, &thread, &call.values, BPF_ANY);
 	return 1;
 }
 
 SEC("tracepoint")
 int call_ends(struct exit_context *context)
 {
-	const struct bpf_call_wants wants = wanted(context->number);
 	const __u64 thread = bpf_get_current_pid_tgid();
-	const struct unread_texts *missing = wants.texts ? bpf_map_lookup_elem(&unread, &thread) : 0;
+	struct traced_call call = { .context = context, .wants = wanted(context->number), .returned = context->returned,
+			     .at_end = true };
+	const struct unread_texts *missing = call.wants.any ? bpf_map_lookup_elem(&unread, &thread) : 0;
 
 	if (!missing)
 		return 1;
-	if (missing->number == context->number && (!(wants.texts & BPF_CALL_IS_EXEC) || context->returned)) {
-#pragma unroll
-		for (__u32 i = 0; i < BPF_CALL_ARGS; i++)
-			if (missing->arguments >> i & 1)
-				copy(context, missing->addresses[i], context->number, i, true);
-	}
+	call.values = *missing;
+	if (missing->number == context->number && missing->memory == memory_of_task())
+		bpf_loop(BPF_CALL_ARGS, copy_argument, &call, 0);
 	bpf_map_delete_elem(&unread, &thread);
 	return 1;
 }

@@ -29,6 +29,27 @@ static int add_texts_event(struct event_list *events, const struct host_paths *h
 	return cpus_online(host, &event->cpus);
 }
 
+/* Chooses what is copied of the arguments of these kinds; false: nothing. */
+static bool choose_copies(struct bpf_texts_options *options, uint8_t kinds[SYSCALL_NUMBERS][SYSCALL_ARGS])
+{
+	static const uint8_t copies[KIND_WORDS] = {
+		[KIND_TEXT] = BPF_COPY_TEXT, [KIND_PATH] = BPF_COPY_TEXT, [KIND_FD] = BPF_COPY_FILE,
+		[KIND_DIR] = BPF_COPY_FILE, [KIND_BYTES] = BPF_COPY_BYTES, [KIND_FILLED] = BPF_COPY_FILLED,
+		[KIND_ADDRESS] = BPF_COPY_ADDRESS, [KIND_PEER] = BPF_COPY_PEER, [KIND_STRINGS] = BPF_COPY_STRINGS,
+	};
+	bool any = false;
+
+	for (size_t number = 0; number < SYSCALL_NUMBERS; number++)
+		for (size_t i = 0; i < SYSCALL_ARGS; i++) {
+			const uint8_t kind = kinds[number][i], copy = kind < KIND_WORDS ? copies[kind] : 0;
+			const bool is_buffer = copy == BPF_COPY_BYTES || copy == BPF_COPY_FILLED;
+
+			options->copies[number][i] = is_buffer && !options->buffer_bytes ? BPF_COPY_NOTHING : copy;
+			any |= options->copies[number][i];
+		}
+	return any;
+}
+
 struct bpf_texts *call_texts_new(struct recording_words *words, const struct syscall_table *table,
 				 const struct syscall_selection *selection, enum syscall_abi abi,
 				 struct note_list *notes)
@@ -36,14 +57,17 @@ struct bpf_texts *call_texts_new(struct recording_words *words, const struct sys
 	const struct target_spec *target = &words->plan.target;
 	struct bpf_texts_options options = {
 		.of_tasks = !target->all_cpus && !target->cpus && !words->what.has_cgroups,
+		.buffer_bytes = words->string_limit,
 	};
+	uint8_t kinds[SYSCALL_NUMBERS][SYSCALL_ARGS];
 	struct bpf_texts *texts = NULL;
 	struct str err = STR_INIT;
 	int code;
 
-	_Static_assert((int)SYSCALL_NUMBERS == (int)BPF_CALLS && (int)SYSCALL_IS_EXEC == (int)BPF_CALL_EXEC,
-		       "what is wanted is said in one way");
-	if (!syscall_selection_texts(selection, table, abi, options.texts, options.files))
+	_Static_assert((int)SYSCALL_NUMBERS == (int)BPF_CALLS && (int)SYSCALL_ARGS == (int)BPF_ARGS,
+		       "calls have as many arguments here and there");
+	syscall_selection_kinds(selection, table, abi, kinds);
+	if (!choose_copies(&options, kinds))
 		return NULL;
 	code = bpf_texts_new(&texts, &options, &err);
 	if (!code)

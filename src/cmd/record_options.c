@@ -530,6 +530,8 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 'n', "no-samples", NULL, "record no samples, only task events", SAMPLING(no_samples) },
 	{ OPTION_SWITCH, 0, "syscall-texts", NULL, "copy what arguments of system calls point at", FIELD(call_texts),
 	  .both = true },
+	{ OPTION_UNSIGNED, 0, "string-limit", "n", "copy n bytes of each buffer with it (default 32)", FIELD(string_limit),
+	  .min = 0, .max = CALL_BYTES_MAX },
 	{ OPTION_FLAG, 0, "namespaces", NULL, "record the namespaces of tasks", SAMPLING(namespaces) },
 	{ OPTION_FLAG, 0, "no-bpf-event", NULL, "do not record addresses of BPF programs",
 	  SAMPLING(no_bpf_events) },
@@ -649,6 +651,7 @@ const struct option_row record_options[] = {
 void recording_words_init(struct recording_words *words, const struct kern *kern)
 {
 	*words = (struct recording_words){
+		.string_limit = CALL_BYTES_DEFAULT,
 		.plan = {
 			.build_ids = true,
 			.cache = true,

@@ -10,6 +10,8 @@
 #include "cmd/options.h"
 #include "record/record.h"
 
+enum { CALL_BYTES_DEFAULT = 32, CALL_BYTES_MAX = 4096 }; /* of buffers that calls read and write */
+
 struct recording_words {
 	struct event_words what; /* first: its option functions take this struct */
 	struct record_plan plan;
@@ -26,6 +28,7 @@ struct recording_words {
 	/* Options of the command itself. */
 	const char *control;
 	bool call_texts; /* --syscall-texts */
+	unsigned string_limit; /* bytes of buffers that are among them */
 	int verbose;
 	bool quiet;
 	bool symbols_in_file; /* --symbols-in-file */

@@ -118,6 +118,8 @@ const struct option_row trace_options[] = {
 	  .value = VALUE_FILE },
 	{ OPTION_FLAG, 'T', "time", NULL, "print times of the clock, not since the first call", FIELD(full_time) },
 	{ OPTION_FLAG, 0, "show-cpu", NULL, "print the CPU after each time", FIELD(cpu) },
+	{ OPTION_UNSIGNED, 0, "string-limit", "n", "print n bytes of each buffer (default 32)",
+	  FIELD(record.string_limit), .min = 0, .max = CALL_BYTES_MAX },
 	{ OPTION_FLAG, 0, "no-comm", NULL, "do not print names of threads", FIELD(no_comm) },
 	{ OPTION_CALL, 0, "call-graph", "fp|dwarf[,raw][,bytes]|lbr|no", "print stacks below the lines",
 	  .value = VALUE_ONE_OF, .call = take_stacks },

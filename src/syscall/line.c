@@ -18,6 +18,7 @@ enum {
 	TIME_DIGITS = 10, DURATION_DIGITS = 6,
 };
 enum { AT_FDCWD = -100 };
+enum { STRING_BYTES_MAX = 256 }; /* of an array's; one that goes on has a byte more */
 
 /* ---- numbers ---- */
 
@@ -95,6 +96,11 @@ static void add_value(const struct syscall_lines *lines, struct str *out, int ki
 	case KIND_PTR:
 	case KIND_TEXT:
 	case KIND_PATH:
+	case KIND_BYTES:
+	case KIND_FILLED:
+	case KIND_ADDRESS:
+	case KIND_PEER:
+	case KIND_STRINGS:
 		if (!value) {
 			str_add(out, "NULL");
 			break;
@@ -108,32 +114,76 @@ static void add_value(const struct syscall_lines *lines, struct str *out, int ki
 	}
 }
 
-/*
- * A text between quotes, or the file of a descriptor between < and >. None of these is bare in between: "a\\tb". What
- * is not printable is \\xNN. One that goes on has "..." after it.
- */
-static void add_text(struct str *out, const struct syscall_text *text)
+void line_add_text(struct str *out, const char *bytes, size_t len, const char quotes[2])
 {
 	static const char bare[] = "\"<>\\\n\r\t", escaped[] = "\"<>\\nrt";
-	const bool is_file = text->kind == TEXT_FILE;
 
-	str_addc(out, is_file ? '<' : '"');
-	for (size_t i = 0, n; i < text->len; i += n) {
-		const char *special = strchr(bare, text->bytes[i]);
+	str_addc(out, quotes[0]);
+	for (size_t i = 0, n; i < len; i += n) {
+		const char *special = strchr(bare, bytes[i]);
 
 		n = 1;
-		if (text->bytes[i] && special) {
+		if (bytes[i] && special) {
 			str_addc(out, '\\');
 			str_addc(out, escaped[special - bare]);
 			continue;
 		}
-		while (i + n < text->len && (!text->bytes[i + n] || !strchr(bare, text->bytes[i + n])))
+		while (i + n < len && (!bytes[i + n] || !strchr(bare, bytes[i + n])))
 			n++;
-		str_add_printable(out, text->bytes + i, n);
+		str_add_printable(out, bytes + i, n);
 	}
-	str_addc(out, is_file ? '>' : '"');
+	str_addc(out, quotes[1]);
+}
+
+/* ["ls", "-l"], and after a string or an element that goes on "...". */
+static void add_strings(struct str *out, const struct syscall_text *text)
+{
+	str_addc(out, '[');
+	for (size_t at = 0, len; at < text->len; at += len + 1) {
+		const size_t most = STRING_BYTES_MAX;
+
+		len = strnlen(text->bytes + at, text->len - at);
+		str_add(out, at ? ", " : "");
+		line_add_text(out, text->bytes + at, len < most ? len : most, "\"\"");
+		str_add(out, len > most ? "..." : "");
+	}
 	if (text->goes_on)
-		str_add(out, "...");
+		str_add(out, text->len ? ", ..." : "...");
+	str_addc(out, ']');
+}
+
+/* Adds what an argument of this kind points at; false: what was read is of another kind. */
+static bool add_pointed_at(const struct syscall_lines *lines, struct str *out, int kind,
+			   const struct syscall_text *text)
+{
+	const bool is_bytes = text->kind == TEXT_BYTES || text->kind == TEXT_BYTES_LATE;
+
+	switch (kind) {
+	case KIND_TEXT:
+	case KIND_PATH:
+		if (text->kind != TEXT_EARLY && text->kind != TEXT_LATE)
+			return false;
+		break;
+	case KIND_BYTES:
+	case KIND_FILLED:
+		if (!is_bytes)
+			return false;
+		break;
+	case KIND_ADDRESS:
+	case KIND_PEER:
+		if (is_bytes)
+			syscall_address_add(lines->table->words, text, lines->session->recording->decoder->swap, out);
+		return is_bytes;
+	case KIND_STRINGS:
+		if (text->kind == TEXT_STRINGS)
+			add_strings(out, text);
+		return text->kind == TEXT_STRINGS;
+	default:
+		return false;
+	}
+	line_add_text(out, text->bytes, text->len, "\"\"");
+	str_add(out, text->goes_on ? "..." : "");
+	return true;
 }
 
 static void add_argument(const struct syscall_lines *lines, const struct syscall_call *call, size_t i,
@@ -143,13 +193,11 @@ static void add_argument(const struct syscall_lines *lines, const struct syscall
 	struct syscall_text text;
 	const bool found = syscall_texts_find(call->texts, call->number, i, call->args[i], &text);
 
-	if (found && text.kind != TEXT_FILE && syscall_is_text(kind)) {
-		add_text(out, &text);
+	if (found && add_pointed_at(lines, out, kind, &text))
 		return;
-	}
 	add_value(lines, out, kind, call->args[i], call->abi_32);
 	if (found && text.kind == TEXT_FILE && syscall_is_descriptor(kind))
-		add_text(out, &text);
+		line_add_text(out, text.bytes, text.len, "<>");
 }
 
 /* "name(arg: value, ...)" */

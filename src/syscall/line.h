@@ -9,6 +9,8 @@
 
 void line_add_hex(struct str *out, uint64_t value);
 void line_add_signed(struct str *out, int64_t value);
+/* Bytes between two quotes. None of "<>\ and of line feeds and tabs is bare in between; others are \xNN. */
+void line_add_text(struct str *out, const char *bytes, size_t len, const char quotes[2]);
 /* "     0.054" */
 void line_add_when(const struct syscall_lines *lines, uint64_t ns, struct str *out);
 /* " [001]", where CPUs are printed; sample NULL: it is not known. */

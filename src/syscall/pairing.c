@@ -265,7 +265,7 @@ static int take_text(struct syscall_stream *stream, struct syscall_thread *threa
 
 	if (!syscall_text_read(&text, sample->raw, sample->raw_size, stream->recording->decoder->swap))
 		return 0;
-	if (text.kind != TEXT_LATE)
+	if (!syscall_text_is_late(&text))
 		code = give_up(stream, thread, err);
 	else if (!thread->in_call || thread->losses != stream->losses)
 		return 0;

@@ -124,26 +124,17 @@ void syscall_selection_filter(const struct syscall_selection *selection, const s
 		str_reset(out);
 }
 
-bool syscall_selection_texts(const struct syscall_selection *selection, const struct syscall_table *table,
-			     enum syscall_abi abi, uint8_t texts[SYSCALL_NUMBERS], uint8_t files[SYSCALL_NUMBERS])
+void syscall_selection_kinds(const struct syscall_selection *selection, const struct syscall_table *table,
+			     enum syscall_abi abi, uint8_t kinds[SYSCALL_NUMBERS][SYSCALL_ARGS])
 {
-	bool any = false;
-
-	memset(texts, 0, SYSCALL_NUMBERS);
-	memset(files, 0, SYSCALL_NUMBERS);
+	memset(kinds, 0, sizeof(*kinds) * SYSCALL_NUMBERS);
 	for (size_t i = 1; i < table->n && abi != SYSCALLS_UNKNOWN; i++) {
 		const struct syscall_row *row = &table->v[i];
 		const int number = row->numbers[abi];
 
 		if (number < 0 || !syscall_is_taken(selection, table, row))
 			continue;
-		for (size_t a = 0; a < row->n_args; a++) {
-			texts[number] |= (uint8_t)(syscall_is_text(row->args[a].kind) << a);
-			files[number] |= (uint8_t)(syscall_is_descriptor(row->args[a].kind) << a);
-		}
-		if (texts[number] && row->returns == RETURNS_AS_ANOTHER)
-			texts[number] |= SYSCALL_IS_EXEC;
-		any |= texts[number] || files[number];
+		for (size_t a = 0; a < row->n_args; a++)
+			kinds[number][a] = row->args[a].kind;
 	}
-	return any;
 }

@@ -6,6 +6,7 @@
  *   replay -> pairing.c: joins entry and exit by thread -> struct syscall_call -> struct syscall_sink
  *                                                                                 |-> line.c: a line for each
  *   calls.c: number -> name and arguments; words.c: value -> name                 '-> summary.c: per thread and call
+ *   socket_address.c: bytes -> family and address
  *   texts.c: what arguments point at, as a BPF program has read it
  *
  * Samples of other events come between the calls, in the order of time: struct syscall_event -> event_line.c.
@@ -34,12 +35,13 @@ enum syscall_kind {
 	KIND_HEX, KIND_OCTAL, KIND_PTR,
 	KIND_TEXT, KIND_PATH, /* pointers to a text, and to the name of a file */
 	KIND_FD, KIND_DIR, /* a descriptor; one that names relative to it are looked up from: CWD */
+	KIND_BYTES, /* a pointer to what the call reads; the next argument is how many bytes */
+	KIND_FILLED, /* to what it writes; the next argument is how many bytes at most, what it returns how many */
+	KIND_ADDRESS, /* to a socket's address; the next argument is how many bytes */
+	KIND_PEER, /* to where it writes one; the next argument points at how many bytes */
+	KIND_STRINGS, /* to pointers to texts, of which the last is NULL */
 	KIND_WORDS,
 };
-static inline bool syscall_is_text(int kind)
-{
-	return kind == KIND_TEXT || kind == KIND_PATH;
-}
 static inline bool syscall_is_descriptor(int kind)
 {
 	return kind == KIND_FD || kind == KIND_DIR;
@@ -132,10 +134,9 @@ static inline bool syscall_is_taken(const struct syscall_selection *selection, c
 void syscall_selection_filter(const struct syscall_selection *selection, const struct syscall_table *table,
 			      enum syscall_abi abi, struct str *out);
 
-/* Sets what BPF programs are to copy: by number, bits of the arguments that are texts, descriptors. False: nothing. */
-enum { SYSCALL_IS_EXEC = 1 << SYSCALL_ARGS }; /* a bit beside those of texts: the memory is another one after it */
-bool syscall_selection_texts(const struct syscall_selection *selection, const struct syscall_table *table,
-			     enum syscall_abi abi, uint8_t texts[SYSCALL_NUMBERS], uint8_t files[SYSCALL_NUMBERS]);
+/* Kinds of the arguments of those that are taken, by number; others are zero, KIND_INT. */
+void syscall_selection_kinds(const struct syscall_selection *selection, const struct syscall_table *table,
+			     enum syscall_abi abi, uint8_t kinds[SYSCALL_NUMBERS][SYSCALL_ARGS]);
 
 /* 2, 4 or 8 bytes of a sample, in the byte order of the recording. */
 static inline uint64_t syscall_load(const uint8_t *bytes, size_t n, bool swap)
@@ -165,6 +166,8 @@ enum syscall_text_kind {
 	TEXT_EARLY, /* read when the call began */
 	TEXT_LATE, /* when it ended */
 	TEXT_FILE, /* the file of a descriptor */
+	TEXT_BYTES, TEXT_BYTES_LATE, /* a buffer, or a socket's address: read when the call began, when it ended */
+	TEXT_STRINGS, /* of an array of pointers, each with NUL */
 	TEXT_KINDS,
 };
 struct syscall_text {
@@ -172,7 +175,7 @@ struct syscall_text {
 	uint32_t number; /* of the call */
 	uint8_t argument;
 	enum syscall_text_kind kind;
-	bool goes_on; /* it is longer than these bytes */
+	bool goes_on; /* there is more of it than these bytes */
 	/* Any bytes. A file that has just come has names, each with NUL, from its own to that below the root. */
 	const char *bytes;
 	size_t len;
@@ -189,6 +192,11 @@ struct syscall_texts {
 	struct syscall_text v[SYSCALL_ARGS];
 	size_t at[SYSCALL_ARGS]; /* in bytes */
 };
+/* True: it was read when the call ended. */
+static inline bool syscall_text_is_late(const struct syscall_text *text)
+{
+	return text->kind == TEXT_LATE || text->kind == TEXT_BYTES_LATE;
+}
 bool syscall_event_has_texts(const struct data_event *event);
 /* Reads a sample's raw data; false: it is none. The bytes are borrowed. */
 bool syscall_text_read(struct syscall_text *text, const uint8_t *raw, size_t n, bool swap);
@@ -306,6 +314,12 @@ void syscall_line_add_lost(const struct syscall_lines *lines, uint64_t where_ns,
 /* The same as JSON, with times of the clock, and values as they were beside what is made of them. */
 void syscall_json_add(const struct syscall_lines *lines, const struct syscall_call *call, struct str *out);
 void syscall_json_add_lost(uint64_t where_ns, uint64_t n, struct str *out);
+
+/* ---- socket_address.c: what connect(2) and others take ---- */
+
+/* "{ .family: INET, port: 80, addr: 10.0.0.1 }", as far as there are bytes; the numbers' order is the recording's. */
+void syscall_address_add(const struct syscall_words *words, const struct syscall_text *text, bool swap,
+			 struct str *out);
 
 /* ---- stack_line.c: the stack of a sample, below its line ---- */
 

@@ -8,14 +8,15 @@
  *   bytes 0 to 7   the argument: an address, or a descriptor
  *         8 to 11  number of the call
  *         12       index of the argument
- *         13       0: a text, read when the call began; 1: when it ended; 2: the file of a descriptor
+ *         13       0: a text, read when the call began; 1: when it ended; 2: the file of a descriptor; 3: bytes, read
+ *                  when the call began; 4: when it ended; 5: strings
  *         14 to 15 length of the text; greater than SYSCALL_TEXT_MAX: it goes on, and that many of it are there
  *         16 to 23 of a file: number of the inode
  *         24 to 27 magic number of the filesystem (statfs(2))
  *         28       1: the file has no name any more
- *         29       1: all names are there
- *         32 ...   the text, and what fills up the sample; of a file its names, each with NUL, from its own to that
- *                  below the root
+ *         29       1: all names, bytes or strings are there
+ *         32 ...   the text, and what fills up the sample; strings, each with NUL; of a file its names, each with NUL,
+ *                  from its own to that below the root
  *
  * A text belongs to the call of its thread that has the same number, and the same value of that argument; others are
  * forgotten. So a text whose call was lost is never another call's.
@@ -44,7 +45,7 @@ bool syscall_text_read(struct syscall_text *text, const uint8_t *raw, size_t n, 
 		.number = (uint32_t)syscall_load(raw + 8, 4, swap),
 		.argument = raw[12],
 		.kind = raw[13],
-		.goes_on = len > SYSCALL_TEXT_MAX,
+		.goes_on = len > SYSCALL_TEXT_MAX || (raw[13] > TEXT_FILE && !raw[29]),
 		.bytes = (const char *)raw + HEAD_BYTES,
 		.len = len > SYSCALL_TEXT_MAX ? SYSCALL_TEXT_MAX : len,
 		.inode = syscall_load(raw + 16, 8, swap),

@@ -155,7 +155,8 @@ static const char lists[] =
 static const char *const plain_kinds[KIND_WORDS] = {
 	[KIND_INT] = "int", [KIND_UINT] = "uint", [KIND_LONG] = "long", [KIND_SIZE] = "size", [KIND_HEX] = "hex",
 	[KIND_OCTAL] = "octal", [KIND_PTR] = "ptr", [KIND_TEXT] = "text", [KIND_PATH] = "path", [KIND_FD] = "fd",
-	[KIND_DIR] = "dir",
+	[KIND_DIR] = "dir", [KIND_BYTES] = "bytes", [KIND_FILLED] = "filled", [KIND_ADDRESS] = "address",
+	[KIND_PEER] = "peer", [KIND_STRINGS] = "strings",
 };
 
 struct value_name {

@@ -15,7 +15,10 @@ calls() { sed -E 's/^.{24}[^/]*\/[0-9]+ //; s/ += / = /; s/ +\.\.\.$/ .../' "$@"
 between() { sed -n '/ getpgid(/,/ getpgid(/p' "$1"; }
 no_texts=$(why_no_texts)
 # Texts, and the pointers to them, in one form; descriptors without their files.
-without_texts() { sed -E 's/name: ("[^"]*"|0x[0-9a-f]+)/name: TEXT/; s/(fd: [0-9]+)<[^>]*>/\1/g' "$@"; }
+without_texts()
+{
+	sed -E 's/(name|buf): ("([^"\\]|\\.)*"|0x[0-9a-f]+)/\1: TEXT/; s/(fd: [0-9]+)<[^>]*>/\1/g' "$@"
+}
 as_known() { if [ -n "$no_texts" ]; then without_texts "$@"; else cat "$@"; fi; }
 
 test_arguments_and_results()
@@ -114,6 +117,27 @@ for call in map(json.loads, open(sys.argv[1])):
 	same "each path is known" 0 "$(grep -c 'filename: 0x' lines)"
 }
 
+# What calls read and write: cut, out of reach, in memory only later; addresses of sockets; arrays of strings.
+test_buffers()
+{
+	[ -z "$no_texts" ] || skip "needs BPF programs: $no_texts"
+	"$PSTAT" trace -o lines "$work" buffers >expected
+	between lines | calls | sed -E 's/(fd: [0-9]+)<[^>]*>/\1<FILE>/' >printed
+	# Between them are calls that set the stage.
+	same "buffers, addresses, strings" "$(<expected)" "$(awk '
+		NR == FNR { expected[NR] = $0; next } $0 == expected[at + 1] { at++; print }' expected printed)"
+	"$PSTAT" trace --string-limit 3 -o lines -e write,getpgid "$work" buffers >expected
+	has "--string-limit" 'write\(fd: -1, buf: "abc"\.\.\., count: 32\)' "$(<lines)"
+	"$PSTAT" trace --string-limit 0 -o lines -e write,connect "$work" buffers >expected
+	check_not "--string-limit 0: no buffers" grep -q 'buf: "' lines
+	check "but addresses" grep -q 'uservaddr: { .family: INET, port: 258, ' lines
+	"$PSTAT" trace -j -o lines.json -e connect,execve "$work" buffers >expected
+	check "each line is JSON" sh -c "'$PYTHON' '$ROOT/tests/cli/json_valid.py' <lines.json"
+	"$PSTAT" trace record -q --string-limit 5 -o ours.data "$work" buffers >expected
+	"$PSTAT" trace -i ours.data -e write -o lines
+	has "of a file" 'write\(fd: -1, buf: "abcde"\.\.\., count: 32\)' "$(<lines)"
+}
+
 # Files of descriptors, by the names that the kernel has for them.
 test_files_of_descriptors()
 {
@@ -138,6 +162,12 @@ test_texts_beside_strace()
 	texts() { sed -nE 's/^([a-z0-9_]+)\(([^"]*)("([^"]*)").*/\1 \4/p' "$@"; }
 	# The first exec was before, and processes run side by side.
 	same "paths" "$(sed 's/^[0-9]* *//' by_strace | texts | tail -n +2 | sort)" "$(calls lines | texts | sort)"
+	program=(sh -c 'echo some words that are longer than "thirty-two" letters; exec echo a "b c"')
+	strace -f -o by_strace -e write,execve "${program[@]}" >/dev/null
+	"$PSTAT" trace -o lines -e write,execve "${program[@]}" >/dev/null
+	values() { sed -nE 's/^(write|execve)\([^"]*("[^0]*)(0x|[0-9]+\)).*/\1 \2\3/p' "$@"; }
+	same "buffers and arguments" "$(sed 's/^[0-9]* *//' by_strace | values | tail -n +2)" \
+		"$(calls lines | sed -E 's/(argv|envp|count): //g' | values)"
 }
 
 # A thread of a process that ends is told of, whichever way the kernel ends its call.

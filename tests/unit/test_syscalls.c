@@ -778,29 +778,133 @@ static void test_files(void **state)
 #undef FILE_OF
 }
 
-static void test_wanted_texts(void **state)
+static void test_wanted_kinds(void **state)
 {
 	struct made *m = *state;
-	uint8_t wanted[SYSCALL_NUMBERS], files[SYSCALL_NUMBERS];
+	uint8_t kinds[SYSCALL_NUMBERS][SYSCALL_ARGS];
+	static const uint8_t nothing[SYSCALL_NUMBERS][SYSCALL_ARGS];
 
-	assert_true(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_X86_64, wanted, files));
-	assert_int_equal(wanted[257], 2); /* openat */
-	assert_int_equal(files[257], 1);
-	assert_int_equal(wanted[82], 3); /* rename */
-	assert_int_equal(files[82], 0);
-	assert_int_equal(wanted[59], 1 | SYSCALL_IS_EXEC);
-	assert_int_equal(wanted[0], 0); /* read */
-	assert_int_equal(files[0], 1);
-	assert_int_equal(files[40], 3); /* sendfile */
+	syscall_selection_kinds(&m->selection, &m->table, SYSCALLS_X86_64, kinds);
+	assert_true(kinds[257][0] == KIND_DIR && kinds[257][1] == KIND_PATH); /* openat */
+	assert_true(kinds[0][0] == KIND_FD && kinds[0][1] == KIND_FILLED && kinds[0][2] == KIND_SIZE); /* read */
+	assert_true(kinds[59][0] == KIND_PATH && kinds[59][1] == KIND_STRINGS && kinds[59][2] == KIND_PTR);
+	assert_true(kinds[45][1] == KIND_FILLED && kinds[45][4] == KIND_PEER); /* recvfrom */
 	select_calls(m, "open");
-	assert_true(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_X86_64, wanted, files));
-	assert_int_equal(wanted[2], 1);
-	assert_int_equal(wanted[257], 0);
+	syscall_selection_kinds(&m->selection, &m->table, SYSCALLS_X86_64, kinds);
+	assert_int_equal(kinds[2][0], KIND_PATH);
+	assert_memory_equal(kinds[257], nothing[257], sizeof(nothing[257]));
 	/* It has no open. */
-	assert_false(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_GENERIC, wanted, files));
-	assert_false(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_UNKNOWN, wanted, files));
-	select_calls(m, "getpid");
-	assert_false(syscall_selection_texts(&m->selection, &m->table, SYSCALLS_X86_64, wanted, files));
+	syscall_selection_kinds(&m->selection, &m->table, SYSCALLS_GENERIC, kinds);
+	assert_memory_equal(kinds, nothing, sizeof(nothing));
+	syscall_selection_kinds(&m->selection, &m->table, SYSCALLS_UNKNOWN, kinds);
+	assert_memory_equal(kinds, nothing, sizeof(nothing));
+}
+
+/* Lengths that BPF programs read are those of the argument that follows. */
+static void test_lengths_follow(void **state)
+{
+	static const uint8_t lengths[KIND_WORDS] = {
+		[KIND_BYTES] = 1, [KIND_FILLED] = 1, [KIND_ADDRESS] = 1, [KIND_PEER] = 2,
+	};
+	struct made *m = *state;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->table.n; i++) {
+		const struct syscall_row *row = &m->table.v[i];
+
+		for (size_t a = 0; a < row->n_args; a++) {
+			const uint8_t length = row->args[a].kind < KIND_WORDS ? lengths[row->args[a].kind] : 0;
+			const int kind = length && a + 1 < row->n_args ? row->args[a + 1].kind : -1;
+
+			n += length != 0;
+			if (length == 1)
+				assert_true(kind == KIND_SIZE || kind == KIND_INT || kind == KIND_UINT);
+			if (length == 2)
+				assert_int_equal(kind, KIND_PTR);
+		}
+	}
+	assert_true(n >= 25);
+}
+
+/* A call whose second argument points at these bytes, as it is shown; NULL: with its bytes as data. */
+static void same_bytes(struct made *m, uint32_t number, enum syscall_text_kind kind, bool whole, const char *bytes,
+		       size_t n, const char *shown)
+{
+	const uint64_t args[] = { 3, 0x7f00, 1, 0, 0, 0 };
+	struct raw_text raw = { .address = 0x7f00, .number = number, .argument = 1, .kind = (uint8_t)kind,
+				.len = (uint16_t)n, .whole = whole };
+	struct str line = STR_INIT;
+	const char *from, *to;
+
+	memcpy(raw.bytes, bytes, n);
+	str_reset(&m->text);
+	name(m, TID, "sh");
+	if (kind != TEXT_BYTES_LATE)
+		add_raw_text(m, 1000000, &raw);
+	enter_as(m, TID, 1000001, false, number, args);
+	if (kind == TEXT_BYTES_LATE)
+		add_raw_text(m, 1000002, &raw);
+	leave(m, TID, 1000003, number, 0);
+	run(m);
+	from = strstr(strchr(m->text.s, '('), ", ");
+	from = strstr(from, ": ") + 2;
+	to = strstr(from, number == 59 ? ", envp" : ", count");
+	to = to ? to : strstr(from, ", addrlen");
+	to = to ? to : strstr(from, ", usockaddr_len");
+	str_addn(&line, from, (size_t)(to - from));
+	if (shown)
+		assert_string_equal(line.s, shown);
+	else
+		assert_non_null(strstr(line.s, ", data: \""));
+	str_release(&line);
+	syscall_stream_free(m->stream);
+	m->stream = NULL;
+}
+
+#define BYTES_OF(number, kind, whole, bytes, shown) same_bytes(m, number, kind, whole, bytes, sizeof(bytes) - 1, shown)
+
+static void test_buffers(void **state)
+{
+	enum { READ = 0, WRITE = 1, EXECVE = 59 };
+	struct made *m = *state;
+
+	BYTES_OF(WRITE, TEXT_BYTES, true, "a\0\"\xff", "\"a\\x00\\\"\\xff\"");
+	BYTES_OF(WRITE, TEXT_BYTES_LATE, false, "abc", "\"abc\"...");
+	BYTES_OF(READ, TEXT_BYTES_LATE, true, "", "\"\"");
+	BYTES_OF(EXECVE, TEXT_STRINGS, true, "ls\0-l\0", "[\"ls\", \"-l\"]");
+	BYTES_OF(EXECVE, TEXT_STRINGS, true, "", "[]");
+	BYTES_OF(EXECVE, TEXT_STRINGS, false, "", "[...]");
+	BYTES_OF(EXECVE, TEXT_STRINGS, false, "ls\0\0", "[\"ls\", \"\", ...]");
+	/* No program of ours writes these. */
+	BYTES_OF(EXECVE, TEXT_STRINGS, true, "a\0b", "[\"a\", \"b\"]");
+	BYTES_OF(EXECVE, TEXT_BYTES, true, "abc", "0x7f00");
+	BYTES_OF(WRITE, TEXT_STRINGS, true, "abc", "0x7f00");
+	BYTES_OF(WRITE, TEXT_EARLY, true, "abc", "0x7f00");
+	BYTES_OF(WRITE, TEXT_FILE, true, "abc", "0x7f00");
+}
+
+static void test_socket_addresses(void **state)
+{
+	enum { CONNECT = 42, GETSOCKNAME = 51 };
+	static const char inet6[] = "\x0a\0\0\x50\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\3\0\0\0";
+	const struct syscall_text swapped = { .bytes = "\0\x10\0\0\0\0\x12\x67\0\0\0\x11", .len = 12 };
+	struct made *m = *state;
+
+	BYTES_OF(CONNECT, TEXT_BYTES, true, "\2\0\1\2\x0a\1\2\xff", "{ .family: INET, port: 258, addr: 10.1.2.255 }");
+	BYTES_OF(CONNECT, TEXT_BYTES, true, inet6, "{ .family: INET6, port: 80, addr: ::1, scope: 3 }");
+	BYTES_OF(CONNECT, TEXT_BYTES, true, "\1\0/a\0b", "{ .family: UNIX, path: \"/a\" }");
+	BYTES_OF(GETSOCKNAME, TEXT_BYTES_LATE, true, "\1\0\0a\0", "{ .family: UNIX, path: @\"a\\x00\" }");
+	BYTES_OF(GETSOCKNAME, TEXT_BYTES_LATE, false, "\1\0", "{ .family: UNIX }...");
+	/* Those that are cut show what there is; none is read past its end. */
+	for (size_t n = 2; n < 28; n++) {
+		str_reset(&m->text);
+		same_bytes(m, CONNECT, TEXT_BYTES, true, inet6, n, n == 2 ? "{ .family: INET6 }" : NULL);
+	}
+	BYTES_OF(CONNECT, TEXT_BYTES, true, "\2", "\"\\x02\"");
+	BYTES_OF(CONNECT, TEXT_BYTES, true, "", "\"\"");
+	str_reset(&m->text);
+	syscall_address_add(m->table.words, &swapped, true, &m->text);
+	assert_string_equal(m->text.s, "{ .family: NETLINK, pid: 4711, groups: 0x11 }");
 }
 
 /* ---- what does not fit ---- */
@@ -1166,7 +1270,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(whole), TEST(halves), TEST(losses), TEST(signals), TEST(tasks), TEST(32_bits),
 		TEST(unknown_numbers), TEST(json), TEST(texts),
-		TEST(texts_and_losses), TEST(json_texts), TEST(odd_texts), TEST(files), TEST(wanted_texts),
+		TEST(texts_and_losses), TEST(json_texts), TEST(odd_texts), TEST(files), TEST(wanted_kinds),
+		TEST(lengths_follow), TEST(buffers), TEST(socket_addresses),
 		TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
 		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),
 		TEST(events), TEST(events_as_json), TEST(events_without), TEST(summary_of_events),

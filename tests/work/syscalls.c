@@ -4,6 +4,7 @@
  *   each of them as pstat trace is to print it, from the name to what it returned, and a single blank before =.
  * syscalls texts: the same, of calls whose arguments are texts of all kinds, and pointers to none.
  * syscalls files: the same, of calls whose arguments are descriptors of files of all kinds, by the kernel's own names.
+ * syscalls buffers: the same, of calls that read or write buffers, addresses of sockets and arrays of strings.
  * syscalls faults: from touch_pages(), touches new pages between two of getpgid(), and prints the address of each one.
  * syscalls killed: a thread waits in read() for what never comes, while the other one ends the process. Prints the
  *   number of the thread.
@@ -11,8 +12,11 @@
  * syscalls many N [TURNS]: calls getppid() N times, and between two of them goes round a loop.
  * syscalls signal: a handler of SIGUSR1 returns, then a blocked nanosleep() is interrupted by a signal.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,9 +25,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,7 +73,7 @@ static void add_result(long result, int hex)
 static void make_calls(void)
 {
 	static const char null_path[] = "/dev/null", no_path[] = "/nonexistent/file";
-	static char buffer[64];
+	static char buffer[64] = "a\nb\t\"";
 	long result, fd, memory;
 
 	CALL(getpgid, NOBODY);
@@ -77,9 +83,9 @@ static void make_calls(void)
 	CALL(openat, AT_FDCWD, no_path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0640);
 	SEEN("openat(dfd: CWD, filename: \"%s\", flags: WRONLY|CREAT|EXCL|NOFOLLOW, mode: 0640)", no_path);
 	CALL(read, fd, buffer, sizeof(buffer));
-	SEEN("read(fd: %ld</dev/null>, buf: %p, count: 64)", fd, (void *)buffer);
+	SEEN("read(fd: %ld</dev/null>, buf: \"\", count: 64)", fd);
 	CALL(write, fd, buffer, 7L);
-	SEEN("write(fd: %ld</dev/null>, buf: %p, count: 7)", fd, (void *)buffer);
+	SEEN("write(fd: %ld</dev/null>, buf: \"a\\nb\\t\\\"\\x00\\x00\", count: 7)", fd);
 	CALL(lseek, fd, -1L, SEEK_SET);
 	SEEN("lseek(fd: %ld</dev/null>, offset: -1, whence: SET)", fd);
 	CALL(lseek, fd, 4294967297L, SEEK_CUR);
@@ -251,6 +257,172 @@ static void make_files(void)
 	SEEN("getpgid(pid: %d)", NOBODY);
 }
 
+/* ---- buffers, addresses of sockets, arrays of strings ---- */
+
+enum { NO_FD = -1 };
+
+static void use_buffers(char *pages, const char *mapped)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	char into[64];
+	int ends_of_pipe[2];
+	long result;
+
+	if (pipe(ends_of_pipe))
+		exit(1);
+	CALL(write, NO_FD, letters, 32L);
+	SEEN("write(fd: -1, buf: \"%.32s\", count: 32)", letters);
+	CALL(write, NO_FD, letters, 33L);
+	SEEN("write(fd: -1, buf: \"%.32s\"..., count: 33)", letters);
+	CALL(write, NO_FD, letters, -1L);
+	SEEN("write(fd: -1, buf: \"%.32s\"..., count: 18446744073709551615)", letters);
+	CALL(write, NO_FD, letters, 0L);
+	SEEN("write(fd: -1, buf: \"\", count: 0)");
+	CALL(write, NO_FD, NULL, 3L);
+	SEEN("write(fd: -1, buf: NULL, count: 3)");
+	CALL(write, NO_FD, pages + PAGE - 3, 4L); /* a page that may not be read follows */
+	SEEN("write(fd: -1, buf: %p, count: 4)", (void *)(pages + PAGE - 3));
+	CALL(write, ends_of_pipe[1], mapped, 6L); /* it comes into memory in the call */
+	SEEN("write(fd: %d<FILE>, buf: \"/nonex\", count: 6)", ends_of_pipe[1]);
+	CALL(read, ends_of_pipe[0], into, 64L);
+	SEEN("read(fd: %d<FILE>, buf: \"/nonex\", count: 64)", ends_of_pipe[0]);
+	CALL(read, NO_FD, into, 64L);
+	SEEN("read(fd: -1, buf: %p, count: 64)", (void *)into);
+	CALL(pread64, ends_of_pipe[0], into, 64L, 0L);
+	SEEN("pread64(fd: %d<FILE>, buf: %p, count: 64, pos: 0)", ends_of_pipe[0], (void *)into);
+	CALL(readlinkat, AT_FDCWD, "/nonexistent/link", into, 64);
+	SEEN("readlinkat(dfd: CWD, pathname: \"/nonexistent/link\", buf: %p, bufsiz: 64)", (void *)into);
+}
+
+static void use_address(const void *address, size_t len, const char *shown)
+{
+	long result;
+
+	CALL(connect, NO_FD, address, (int)len);
+	SEEN("connect(fd: -1, uservaddr: %s, addrlen: %d)", shown, (int)len);
+}
+
+static void use_addresses(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(258) };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(65535), .sin6_scope_id = 7 };
+	const struct sockaddr_un un = { AF_UNIX, "/a \"path\"" }, abstract = { AF_UNIX, "\0a\0b" };
+	struct sockaddr_nl netlink = { .nl_family = AF_NETLINK, .nl_pid = 4711, .nl_groups = 0x11 };
+	const struct sockaddr other = { AF_APPLETALK, "\1\2" }, unknown = { 1000, "x" };
+	const size_t path = offsetof(struct sockaddr_un, sun_path);
+	const char big[200] = { AF_UNIX, 0, 'x' };
+	long result;
+
+	inet_pton(AF_INET, "10.1.2.255", &in.sin_addr);
+	inet_pton(AF_INET6, "fe80::1:2", &in6.sin6_addr);
+	use_address(&in, sizeof(in), "{ .family: INET, port: 258, addr: 10.1.2.255 }");
+	use_address(&in6, sizeof(in6), "{ .family: INET6, port: 65535, addr: fe80::1:2, scope: 7 }");
+	use_address(&un, sizeof(un), "{ .family: UNIX, path: \"/a \\\"path\\\"\" }");
+	use_address(&un, path + 2, "{ .family: UNIX, path: \"/a\" }");
+	use_address(&un, path, "{ .family: UNIX }");
+	use_address(&abstract, path + 4, "{ .family: UNIX, path: @\"a\\x00b\" }");
+	use_address(&netlink, sizeof(netlink), "{ .family: NETLINK, pid: 4711, groups: 0x11 }");
+	use_address(&other, 4, "{ .family: APPLETALK, data: \"\\x01\\x02\" }");
+	use_address(&unknown, 3, "{ .family: 0x3e8, data: \"x\" }");
+	use_address(&in, 5, "{ .family: INET, data: \"\\x01\\x02\\n\" }");
+	use_address(&in, 1, "\"\\x02\"");
+	use_address(big, sizeof(big), "{ .family: UNIX, path: \"x\" }...");
+	use_address(NULL, 16, "NULL");
+	CALL(sendto, NO_FD, "abc", 3L, MSG_DONTWAIT, &in, sizeof(in));
+	SEEN("sendto(fd: -1, buff: \"abc\", len: 3, flags: DONTWAIT, "
+	     "addr: { .family: INET, port: 258, addr: 10.1.2.255 }, addr_len: %zu)", sizeof(in));
+}
+
+/* Addresses that calls write: of a socket with a name, by one that is not. */
+static void use_peers(void)
+{
+	const int from = socket(AF_UNIX, SOCK_DGRAM, 0), to = socket(AF_UNIX, SOCK_DGRAM, 0);
+	const size_t path = offsetof(struct sockaddr_un, sun_path);
+	struct sockaddr_un name = { .sun_family = AF_UNIX }, got;
+	socklen_t len = (socklen_t)path, room = sizeof(got), little = 5;
+	char into[8];
+	long result;
+
+	/* The kernel gives it a name of five digits behind a NUL. */
+	if (from < 0 || to < 0 || bind(from, (struct sockaddr *)&name, len) || bind(to, (struct sockaddr *)&name, len))
+		exit(1);
+	len = sizeof(name);
+	CALL(getsockname, from, &name, &len);
+	SEEN("getsockname(fd: %d<FILE>, usockaddr: { .family: UNIX, path: @\"%.5s\" }, usockaddr_len: %p)", from,
+	     name.sun_path + 1, (void *)&len);
+	CALL(getsockname, from, &got, &little);
+	SEEN("getsockname(fd: %d<FILE>, usockaddr: { .family: UNIX, path: @\"%.2s\" }..., usockaddr_len: %p)", from,
+	     name.sun_path + 1, (void *)&little);
+	CALL(getpeername, NO_FD, &got, &room);
+	SEEN("getpeername(fd: -1, usockaddr: %p, usockaddr_len: %p)", (void *)&got, (void *)&room);
+	len = sizeof(got);
+	if (getsockname(to, (struct sockaddr *)&got, &len) ||
+	    sendto(from, "message", 7, 0, (struct sockaddr *)&got, len) != 7)
+		exit(1);
+	CALL(recvfrom, to, into, 3L, MSG_TRUNC, &got, &room);
+	SEEN("recvfrom(fd: %d<FILE>, ubuf: \"mes\"..., size: 3, flags: TRUNC, "
+	     "addr: { .family: UNIX, path: @\"%.5s\" }, addr_len: %p)", to, name.sun_path + 1, (void *)&room);
+}
+
+/* An exec of nothing, with these arguments. */
+static void exec_nothing(const char *const *argv, const char *shown)
+{
+	static const char nothing[] = "/nonexistent/program";
+	long result;
+
+	CALL(execve, nothing, argv, NULL);
+	SEEN("execve(filename: \"%s\", argv: %s, envp: NULL)", nothing, shown);
+}
+
+static void use_strings(const char *unreadable)
+{
+	static char long_one[300], shown[512];
+	const char *many[200];
+
+	memset(long_one, 'x', 256);
+	exec_nothing((const char *const[]){ NULL }, "[]");
+	exec_nothing((const char *const[]){ "program", "a b", "", "c\"]\n", NULL },
+		     "[\"program\", \"a b\", \"\", \"c\\\"]\\n\"]");
+	snprintf(shown, sizeof(shown), "[\"%s\", \"b\"]", long_one);
+	exec_nothing((const char *const[]){ long_one, "b", NULL }, shown);
+	snprintf(shown, sizeof(shown), "[\"%s\"..., \"b\"]", long_one);
+	long_one[256] = 'y';
+	exec_nothing((const char *const[]){ long_one, "b", NULL }, shown);
+	exec_nothing((const char *const[]){ "a", unreadable, "b", NULL }, "[\"a\", ...]");
+	for (size_t i = 0; i < 200; i++)
+		many[i] = "";
+	many[199] = NULL;
+	snprintf(shown, sizeof(shown), "[\"\"");
+	for (size_t i = 1; i < 128; i++)
+		strcat(shown, ", \"\"");
+	exec_nothing(many, strcat(shown, ", ...]"));
+}
+
+static void make_buffers(void)
+{
+	static const char in_file[] = "/nonexistent/file";
+	char *pages = mmap(NULL, (size_t)2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const int file = memfd_create("syscalls", 0);
+	const char *mapped;
+	long result;
+
+	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE) || file < 0 ||
+	    write(file, in_file, sizeof(in_file)) != sizeof(in_file))
+		exit(1);
+	mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
+	if (mapped == MAP_FAILED)
+		exit(1);
+	pages[PAGE - 1] = 'x';
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+	use_buffers(pages, mapped);
+	use_addresses();
+	use_peers();
+	use_strings(pages + PAGE);
+	CALL(getpgid, NOBODY);
+	SEEN("getpgid(pid: %d)", NOBODY);
+}
+
 static int ends[2];
 static volatile pid_t reader;
 
@@ -351,6 +523,9 @@ int main(int argc, char **argv)
 		fputs(expected, stdout);
 	} else if (!strcmp(what, "files")) {
 		make_files();
+		fputs(expected, stdout);
+	} else if (!strcmp(what, "buffers")) {
+		make_buffers();
 		fputs(expected, stdout);
 	} else if (!strcmp(what, "killed"))
 		leave_reader();
