@@ -530,7 +530,7 @@ const struct option_row record_options[] = {
 	{ OPTION_FLAG, 'n', "no-samples", NULL, "record no samples, only task events", SAMPLING(no_samples) },
 	{ OPTION_SWITCH, 0, "syscall-texts", NULL, "copy what arguments of system calls point at", FIELD(call_texts),
 	  .both = true },
-	{ OPTION_UNSIGNED, 0, "string-limit", "n", "copy n bytes of each buffer with it (default 32)", FIELD(string_limit),
+	{ OPTION_UNSIGNED, 0, "string-limit", "n", "copy n bytes of each buffer (default 32)", FIELD(string_limit),
 	  .min = 0, .max = CALL_BYTES_MAX },
 	{ OPTION_FLAG, 0, "namespaces", NULL, "record the namespaces of tasks", SAMPLING(namespaces) },
 	{ OPTION_FLAG, 0, "no-bpf-event", NULL, "do not record addresses of BPF programs",
