@@ -185,7 +185,8 @@ static bool open_stream(struct trace_run *run)
 					   .lost = on_lost, .gone = on_gone };
 	struct str err = STR_INIT;
 
-	if (!open_session(run, &err) && !trace_words_find(words, run->session.recording->events, &err))
+	if (!open_session(run, &err) && !trace_words_find(words, run->session.recording->events, &err) &&
+	    !trace_words_need_cgroups(words, run->session.recording->events, &err))
 		run->stream = syscall_stream_new(&run->session, &run->table, &run->selection, &sink, &err);
 	if (run->stream) {
 		const struct syscall_summary_options options = {
@@ -193,7 +194,7 @@ static bool open_stream(struct trace_run *run)
 			.replay = &run->session.replay,
 			.errnos = words->errno_summary,
 			.histogram = words->histogram,
-			.total = words->total,
+			.mode = (enum syscall_summary_mode)words->summary_mode,
 			.max_rows = words->max_rows,
 			.runtime = words->runtime,
 		};

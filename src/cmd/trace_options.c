@@ -134,8 +134,8 @@ const struct option_row trace_options[] = {
 	  FIELD(kernel_format) },
 	{ OPTION_FLAG, 's', "summary", NULL, "print a table of calls for each thread, no lines", FIELD(summary) },
 	{ OPTION_FLAG, 'S', "with-summary", NULL, "print lines, then the tables", FIELD(with_summary) },
-	{ OPTION_CHOICE, 0, "summary-mode", "thread|total", "one table for each thread, or one for all",
-	  FIELD(total), .value = VALUE_ONE_OF },
+	{ OPTION_CHOICE, 0, "summary-mode", "thread|total|cgroup",
+	  "one table for each thread, for all, or for each cgroup", FIELD(summary_mode), .value = VALUE_ONE_OF },
 	{ OPTION_UNSIGNED, 0, "max-summary", "n", "at most n calls in each table", FIELD(max_rows), .min = 1,
 	  .max = INT_MAX },
 	{ OPTION_FLAG, 0, "errno-summary", NULL, "count each error in the tables (alone: -s)", FIELD(errno_summary) },
@@ -208,7 +208,7 @@ int trace_words_check(struct trace_words *words)
 				 "CPU");
 	if (words->summary && words->with_summary)
 		return bad_usage("trace: --summary and --with-summary: give one of them");
-	words->summary |= (words->max_rows || words->total || words->errno_summary || words->histogram ||
+	words->summary |= (words->max_rows || words->summary_mode || words->errno_summary || words->histogram ||
 			   words->runtime) && !words->with_summary;
 	if (words->json && words->histogram)
 		return bad_usage("trace: --hist draws histograms, and --json has none");
@@ -331,6 +331,16 @@ int trace_words_find(const struct trace_words *words, const struct events *event
 	}
 	free(copy);
 	return code;
+}
+
+int trace_words_need_cgroups(const struct trace_words *words, const struct events *events, struct str *err)
+{
+	bool found = words->summary_mode != SUMMARY_OF_CGROUPS;
+
+	for (size_t i = 0; i < events->n && !found; i++)
+		found = events->v[i]->attr.sample_type & PERF_SAMPLE_CGROUP;
+	return found ? 0 : fail(err, -EINVAL, "--summary-mode cgroup: the samples do not have their cgroup%s",
+				words->sample.dump.input ? "\nrecord them with --all-cgroups" : "");
 }
 
 static bool wants_fault(enum traced_faults faults, uint64_t config)
@@ -476,6 +486,7 @@ int trace_words_complete(struct trace_words *words, const struct syscall_table *
 	if (!code && !words->no_calls)
 		code = add_calls(words, table, selection, abi, err);
 	sample_each(events);
+	plan->sampling.all_cgroups = words->summary_mode == SUMMARY_OF_CGROUPS;
 	give_room(plan);
 	if (!code)
 		code = recording_words_complete(&words->record, err);
@@ -483,5 +494,7 @@ int trace_words_complete(struct trace_words *words, const struct syscall_table *
 	plan->path = NULL; /* no file */
 	plan->build_ids = false;
 	plan->synth = words->faults || words->stacks > 0 ? SYNTH_TASKS | SYNTH_MMAPS : SYNTH_TASKS;
+	if (plan->sampling.all_cgroups)
+		plan->synth |= SYNTH_CGROUPS;
 	return code;
 }

@@ -38,7 +38,7 @@ struct trace_words {
 	bool summary; /* -s: no lines */
 	bool with_summary; /* -S */
 	bool errno_summary, histogram;
-	bool total; /* --summary-mode total */
+	int summary_mode; /* --summary-mode: enum syscall_summary_mode */
 	unsigned max_rows; /* of a table; 0: no limit */
 	struct intset left_out; /* threads, by their numbers */
 };
@@ -55,6 +55,8 @@ int trace_words_select(struct trace_words *words, const struct syscall_table *ta
 		       struct syscall_selection *selection, struct str *err);
 /* -EINVAL with a sentence: the recording that is read has none of the events that one of -e names. */
 int trace_words_find(const struct trace_words *words, const struct events *events, struct str *err);
+/* -EINVAL with a sentence: cgroups are to be told apart, and no event has them in its samples. */
+int trace_words_need_cgroups(const struct trace_words *words, const struct events *events, struct str *err);
 /* An event of a recording that is no call is among those that -e and -F name. */
 bool trace_words_want(const struct trace_words *words, const struct data_event *event);
 /* Adds the events, and what goes without saying, where calls are traced as they come: as above. */

@@ -143,6 +143,16 @@ static struct syscall_thread *state_of(struct thread *thread)
 	return state;
 }
 
+/* The thread of a sample, where it is now. */
+static struct syscall_thread *thread_of(const struct replay_sample *sample)
+{
+	struct syscall_thread *state = state_of(sample->thread);
+
+	if (sample->sample->has & PERF_SAMPLE_CGROUP)
+		state->cgroup = sample->sample->cgroup;
+	return state;
+}
+
 static int tell(struct syscall_stream *stream, const struct syscall_call *call, struct str *err)
 {
 	int code = 0;
@@ -250,7 +260,7 @@ static int tell_event(struct syscall_stream *stream, const struct point *point, 
 
 	if (point->kind == POINT_RUNTIME && !tracepoint_place_read(&point->values, sample->sample, &event.runtime_ns))
 		return 0;
-	event.thread = state_of(sample->thread);
+	event.thread = thread_of(sample);
 	code = stream->sink.event(stream->sink.context, &event, err);
 	stream->enough |= code > 0;
 	return code < 0 ? code : 0;
@@ -297,8 +307,8 @@ static int on_sample(void *context, struct replay *replay, const struct replay_s
 		stream->begun_ns = s->time_ns;
 	if (point->kind >= POINT_OTHER)
 		return tell_event(stream, point, sample, err);
-	return point->kind == POINT_ENTER ? enter(stream, state_of(sample->thread), point, s, err) :
-					    leave(stream, state_of(sample->thread), point, sample, err);
+	return point->kind == POINT_ENTER ? enter(stream, thread_of(sample), point, s, err) :
+					    leave(stream, thread_of(sample), point, sample, err);
 }
 
 static int on_other(void *context, struct replay *replay, const struct record *record, const struct record_body *body,

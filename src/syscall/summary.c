@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * summary.c: calls counted: per thread and, where there are several, in all; per call how many, how many failed, and
- * how long they took. Columns are those of perf trace -s, and behind them the median, 95 % and 99 %.
+ * summary.c: calls counted: per thread or cgroup and, where there are several, in all; per call how many, how many
+ * failed, and how long they took. Columns are those of perf trace -s, and behind them the median, 95 % and 99 %.
  *
  * Quantiles come from buckets whose bounds are 1/32 of an octave apart, so that they are at most 1.6 % off; below 32 ns
  * they are exact. A thread has the few buckets that it has met, in order. Memory grows with threads times distinct
  * calls times distinct durations, not with calls.
  *
- * Sums of all threads are made of each thread's when it is gone, so that a call is counted once.
+ * Sums of all are made of each thread's when it is gone, or of each cgroup's at the end, so that a call is counted
+ * once. A thread's call is of the cgroup that it ended in.
  *
  * A call without a duration (it began before, did not end, or cannot return) counts as a call and for nothing else.
  */
@@ -91,9 +92,10 @@ struct call_count {
 	struct error_count *by_error;
 	size_t n_by_error, cap_by_error;
 };
-struct counts { /* of a thread, or of all */
-	char *comm; /* raw bytes; NULL: of a thread that lives, or of all */
+struct counts { /* of a thread, of a cgroup, or of all */
+	char *name; /* raw bytes; NULL: of a thread that lives, of a cgroup whose path is not known, or of all */
 	int32_t tid;
+	uint64_t cgroup; /* its id; 0: not known */
 	uint64_t calls, runtime_ns, faults[POINT_MAJOR_FAULT + 1];
 	uint16_t *place; /* by row: index in v and 1; 0: there is none */
 	struct call_count *v;
@@ -102,8 +104,8 @@ struct counts { /* of a thread, or of all */
 
 struct syscall_summary {
 	struct syscall_summary_options options;
-	struct counts **threads; /* that are gone */
-	size_t n_threads, cap_threads;
+	struct counts **v; /* of threads that are gone, or of cgroups by their id */
+	size_t n, cap;
 	struct counts *all;
 	uint64_t states[CALL_NO_RETURN + 1], lost;
 };
@@ -126,7 +128,7 @@ static void counts_free(struct counts *counts)
 	}
 	free(counts->v);
 	free(counts->place);
-	free(counts->comm);
+	free(counts->name);
 	free(counts);
 }
 
@@ -216,8 +218,24 @@ static void add_up(struct counts *all, const struct counts *counts, const struct
 		add_call_count(counts_at(all, table, counts->v[i].row), &counts->v[i]);
 }
 
-static struct counts *counts_of(const struct syscall_summary *summary, struct syscall_thread *thread)
+static struct counts *counts_of_cgroup(struct syscall_summary *summary, uint64_t cgroup)
 {
+	size_t at = BISECT(i, 0, summary->n, summary->v[i]->cgroup < cgroup);
+
+	if (at == summary->n || summary->v[at]->cgroup != cgroup) {
+		VEC_GROW(summary->v, summary->n, summary->cap);
+		memmove(summary->v + at + 1, summary->v + at, (summary->n - at) * sizeof(*summary->v));
+		summary->v[at] = counts_new(summary->options.table);
+		summary->v[at]->cgroup = cgroup;
+		summary->n++;
+	}
+	return summary->v[at];
+}
+
+static struct counts *counts_of(struct syscall_summary *summary, struct syscall_thread *thread)
+{
+	if (summary->options.mode == SUMMARY_OF_CGROUPS)
+		return counts_of_cgroup(summary, thread->cgroup);
 	if (!thread->user) {
 		struct counts *counts = counts_new(summary->options.table);
 
@@ -253,9 +271,9 @@ void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread
 	if (!counts)
 		return;
 	add_up(summary->all, counts, summary->options.table);
-	counts->comm = xstrdup(replay_comm(summary->options.replay, thread->thread->comm));
-	VEC_GROW(summary->threads, summary->n_threads, summary->cap_threads);
-	summary->threads[summary->n_threads++] = counts;
+	counts->name = xstrdup(replay_comm(summary->options.replay, thread->thread->comm));
+	VEC_GROW(summary->v, summary->n, summary->cap);
+	summary->v[summary->n++] = counts;
 	thread->user = NULL;
 }
 
@@ -277,9 +295,9 @@ void syscall_summary_free(struct syscall_summary *summary)
 {
 	if (!summary)
 		return;
-	for (size_t i = 0; i < summary->n_threads; i++)
-		counts_free(summary->threads[i]);
-	free(summary->threads);
+	for (size_t i = 0; i < summary->n; i++)
+		counts_free(summary->v[i]);
+	free(summary->v);
 	counts_free(summary->all);
 	free(summary);
 }
@@ -300,13 +318,15 @@ static int compare_totals(const void *x, const void *y)
 	return a->calls != b->calls ? (a->calls < b->calls ? 1 : -1) : strcmp(a->row->name, b->row->name);
 }
 
-static int compare_threads(const void *x, const void *y)
+static int compare_counts(const void *x, const void *y)
 {
 	const struct counts *a = *(struct counts *const *)x, *b = *(struct counts *const *)y;
 
 	if (a->calls != b->calls)
 		return a->calls < b->calls ? 1 : -1;
-	return (a->tid > b->tid) - (a->tid < b->tid);
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	return (a->cgroup > b->cgroup) - (a->cgroup < b->cgroup);
 }
 
 static int compare_errors(const void *x, const void *y)
@@ -460,37 +480,64 @@ static void add_rest(const struct syscall_summary *summary, struct counts *count
 		add_counts(summary, counts, out);
 }
 
-static void add_thread(const struct syscall_summary *summary, struct counts *counts, struct str *out)
+/* " sh (4711)", " cgroup /a/b", " cgroup 4711" by its id, " cgroup not known" */
+static void add_whose(const struct syscall_summary *summary, const struct counts *counts, struct str *out)
+{
+	const bool is_cgroup = summary->options.mode == SUMMARY_OF_CGROUPS;
+
+	str_add(out, is_cgroup ? " cgroup " : " ");
+	if (counts->name)
+		str_add_printable(out, counts->name, strlen(counts->name));
+	else if (counts->cgroup)
+		str_add_u64(out, counts->cgroup);
+	else
+		str_add(out, "not known");
+	if (!is_cgroup)
+		str_addf(out, " (%" PRId32 ")", counts->tid);
+}
+
+static void add_one(const struct syscall_summary *summary, struct counts *counts, struct str *out)
 {
 	const uint64_t all = summary->all->calls;
 
-	str_addc(out, ' ');
-	str_add_printable(out, counts->comm, strlen(counts->comm));
-	str_addf(out, " (%" PRId32 "), %" PRIu64 " calls, %.1f%%", counts->tid, counts->calls,
+	add_whose(summary, counts, out);
+	str_addf(out, ", %" PRIu64 " calls, %.1f%%", counts->calls,
 		 all ? 100.0 * (double)counts->calls / (double)all : 0.0);
 	add_rest(summary, counts, out);
 }
 
-static void sort_threads(struct syscall_summary *summary)
+/* Names cgroups and adds them up, as was done with threads; then the busiest come first. */
+static void end_counts(struct syscall_summary *summary)
 {
-	if (summary->n_threads)
-		qsort(summary->threads, summary->n_threads, sizeof(*summary->threads), compare_threads);
+	for (size_t i = 0; i < summary->n && summary->options.mode == SUMMARY_OF_CGROUPS; i++) {
+		const char *path = replay_cgroup(summary->options.replay, summary->v[i]->cgroup);
+
+		summary->v[i]->name = path ? xstrdup(path) : NULL;
+		add_up(summary->all, summary->v[i], summary->options.table);
+	}
+	if (summary->n)
+		qsort(summary->v, summary->n, sizeof(*summary->v), compare_counts);
+}
+
+static const char *kind_of_counts(const struct syscall_summary *summary)
+{
+	return summary->options.mode == SUMMARY_OF_CGROUPS ? "cgroup" : "thread";
 }
 
 void syscall_summary_print(struct syscall_summary *summary, struct str *out)
 {
-	const bool total = summary->options.total;
+	const bool total = summary->options.mode == SUMMARY_OF_ALL;
 	struct counts *all = summary->all;
 
 	str_add(out, "\n Summary of events:\n\n");
-	sort_threads(summary);
+	end_counts(summary);
 	if (all->n) /* for the histograms, too */
 		qsort(all->v, all->n, sizeof(*all->v), compare_totals);
-	for (size_t i = 0; i < summary->n_threads && !total; i++)
-		add_thread(summary, summary->threads[i], out);
-	if (summary->n_threads > 1 || total) {
-		str_addf(out, " all %zu thread%s, %" PRIu64 " calls", summary->n_threads,
-			 summary->n_threads == 1 ? "" : "s", all->calls);
+	for (size_t i = 0; i < summary->n && !total; i++)
+		add_one(summary, summary->v[i], out);
+	if (summary->n > 1 || total) {
+		str_addf(out, " all %zu %s%s, %" PRIu64 " calls", summary->n, kind_of_counts(summary),
+			 summary->n == 1 ? "" : "s", all->calls);
 		add_rest(summary, all, out);
 	}
 	for (size_t i = 0; i < n_shown(summary, all) && summary->options.histogram; i++)
@@ -500,16 +547,22 @@ void syscall_summary_print(struct syscall_summary *summary, struct str *out)
 
 /* ---- JSON ---- */
 
-/* Begins an object about a thread, or about all. */
+/* Begins an object about a thread, a cgroup, or all. */
 static void add_json_begin(const struct syscall_summary *summary, const struct counts *counts, struct str *out)
 {
 	if (counts == summary->all) {
-		str_addf(out, "{\"threads\":%zu", summary->n_threads);
+		str_addf(out, "{\"%ss\":%zu", kind_of_counts(summary), summary->n);
 		return;
 	}
-	str_add(out, "{\"comm\":");
-	str_add_json(out, counts->comm);
-	str_addf(out, ",\"tid\":%" PRId32, counts->tid);
+	str_addf(out, "{\"%s\":", summary->options.mode == SUMMARY_OF_CGROUPS ? "cgroup" : "comm");
+	if (counts->name)
+		str_add_json(out, counts->name);
+	else
+		str_add(out, "null");
+	if (summary->options.mode == SUMMARY_OF_CGROUPS)
+		str_addf(out, ",\"cgroup_id\":%" PRIu64, counts->cgroup);
+	else
+		str_addf(out, ",\"tid\":%" PRId32, counts->tid);
 }
 
 static void add_json_call(const struct syscall_summary *summary, struct call_count *c, struct str *out)
@@ -558,8 +611,8 @@ static void add_json_counts(const struct syscall_summary *summary, struct counts
 
 void syscall_summary_json(struct syscall_summary *summary, struct str *out)
 {
-	sort_threads(summary);
-	for (size_t i = 0; i < summary->n_threads && !summary->options.total; i++)
-		add_json_counts(summary, summary->threads[i], out);
+	end_counts(summary);
+	for (size_t i = 0; i < summary->n && summary->options.mode != SUMMARY_OF_ALL; i++)
+		add_json_counts(summary, summary->v[i], out);
 	add_json_counts(summary, summary->all, out);
 }

@@ -227,6 +227,7 @@ struct syscall_thread {
 	uint64_t args[SYSCALL_ARGS];
 	struct syscall_texts texts; /* of this call, or of the next one, whose begin comes then */
 	uint64_t texts_losses; /* how many losses there had been */
+	uint64_t cgroup; /* that its last sample was in; 0: samples do not say it */
 };
 struct syscall_call {
 	enum syscall_state state;
@@ -343,12 +344,14 @@ void syscall_json_add_event(const struct syscall_lines *lines, const struct sysc
 /* ---- summary.c: calls summed up ---- */
 
 struct syscall_summary;
+/* Kinds of tables: each thread or cgroup has one, or all together. */
+enum syscall_summary_mode { SUMMARY_OF_THREADS, SUMMARY_OF_ALL, SUMMARY_OF_CGROUPS };
 struct syscall_summary_options {
 	const struct syscall_table *table;
-	const struct replay *replay; /* names of threads */
+	const struct replay *replay; /* names of threads and cgroups */
+	enum syscall_summary_mode mode;
 	bool errnos; /* how often each error came */
 	bool histogram; /* of the durations of each call, in all */
-	bool total; /* one table of all threads, none for each */
 	bool runtime; /* how long each thread was on a CPU */
 	unsigned max_rows; /* of a table; 0: no limit */
 };
@@ -360,7 +363,7 @@ void syscall_summary_event(struct syscall_summary *summary, const struct syscall
 /* The thread's numbers stay, under the name that it has now. */
 void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread);
 void syscall_summary_lost(struct syscall_summary *summary, uint64_t n);
-/* Once, when no thread is left: a table for each thread, the busiest first; then, of several, one of all. */
+/* Once, when no thread is left: a table for each thread or cgroup, the busiest first; then, of several, one of all. */
 void syscall_summary_print(struct syscall_summary *summary, struct str *out);
 /* The same as JSON, an object a line: what each thread and all did, and of each their calls. No histogram. */
 void syscall_summary_json(struct syscall_summary *summary, struct str *out);

@@ -205,6 +205,30 @@ test_summary()
 	has "-S: of all" '^ all 1 thread, 4 calls$' "$err"
 }
 
+# Calls of programs that move into a cgroup before they begin.
+test_cgroups()
+{
+	make_cgroup
+	local both='(echo $BASHPID >"$1/in/cgroup.procs" && exec "$2" many 100) &&
+		(echo $BASHPID >"$1/out/cgroup.procs" && exec "$2" many 50)'
+
+	"$PSTAT" trace -e getppid --summary-mode cgroup -o sums bash -c "$both" both "$cgroup" "$work" ||
+		skip "needs a cgroup that takes processes"
+	counts() { awk '/^ cgroup /{ path = $2; sub(/,$/, "", path) } $1 == "getppid" { print path, $2 }' "$@" | grep pstat_test; }
+	same "each cgroup" "/$in 100
+/$out 50" "$(counts sums)"
+	has "the head of a table" "^ cgroup /$in, 100 calls, [0-9.]+%\$" "$(<sums)"
+	has "the sum" "^ all [0-9]+ cgroups, 1[5-9][0-9] calls\$" "$(<sums)"
+	"$PSTAT" trace record -q --all-cgroups -o ours.data bash -c "$both" both "$cgroup" "$work"
+	"$PSTAT" trace -i ours.data -e getppid --summary-mode cgroup -o sums
+	same "of a file" "/$in 100
+/$out 50" "$(counts sums)"
+	"$PSTAT" trace -j -i ours.data -e getppid --summary-mode cgroup -o sums.json
+	has "as JSON" "{\"cgroup\":\"/$out\",\"cgroup_id\":[0-9]+,\"call\":\"getppid\",\"calls\":50," "$(<sums.json)"
+	"$PSTAT" trace record -q -o ours.data true
+	fails_with 125 "the samples do not have their cgroup" "$PSTAT" trace -i ours.data --summary-mode cgroup
+}
+
 test_json()
 {
 	"$PSTAT" trace -j -o lines.json "$work" calls >expected
