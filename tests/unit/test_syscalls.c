@@ -963,6 +963,42 @@ static void test_any_bytes(void **state)
 		assert_true(m->text.s[i] == '\n' || (m->text.s[i] >= ' ' && m->text.s[i] <= '~'));
 }
 
+/* Texts of all kinds, with any bytes, for arguments of all kinds: what is told stays text. */
+static void test_any_texts(void **state)
+{
+	struct made *m = *state;
+	uint64_t seed = 1, args[SYSCALL_ARGS], time_ns = 1000;
+
+	for (unsigned i = 0; i < 6000; i++) {
+		struct raw_text raw = { .address = i + 1, .number = i % 470, .whole = i % 2 };
+
+		raw.argument = (uint8_t)(i / 470 % SYSCALL_ARGS);
+		raw.kind = (uint8_t)((raw.number + i / (470 * SYSCALL_ARGS)) % TEXT_KINDS);
+		for (size_t j = 0; j < 40; j++) {
+			seed = seed * 6364136223846793005 + 1442695040888963407;
+			raw.bytes[j] = (char)(seed >> 40);
+		}
+		raw.len = (uint16_t)(seed >> 33) % 40;
+		raw.bytes[0] &= 31; /* families that there are */
+		raw.bytes[1] &= 1;
+		for (size_t j = 0; j < SYSCALL_ARGS; j++)
+			args[j] = raw.address;
+		if (raw.kind != TEXT_LATE && raw.kind != TEXT_BYTES_LATE)
+			add_raw_text(m, time_ns++, &raw);
+		enter_as(m, TID, time_ns++, false, (int64_t)raw.number, args);
+		if (raw.kind == TEXT_LATE || raw.kind == TEXT_BYTES_LATE)
+			add_raw_text(m, time_ns++, &raw);
+		leave(m, TID, time_ns++, (int64_t)raw.number, 0);
+	}
+	run(m);
+	assert_true(m->n_told > 5500);
+	assert_non_null(strstr(m->text.s, "{ .family: "));
+	assert_non_null(strstr(m->text.s, "argv: [\""));
+	assert_non_null(strstr(m->text.s, "buf: \""));
+	for (size_t i = 0; i < m->text.len; i++)
+		assert_true(m->text.s[i] == '\n' || (uint8_t)m->text.s[i] >= ' ');
+}
+
 static void test_enough(void **state)
 {
 	struct made *m = *state;
@@ -1272,7 +1308,8 @@ int main(void)
 		TEST(unknown_numbers), TEST(json), TEST(texts),
 		TEST(texts_and_losses), TEST(json_texts), TEST(odd_texts), TEST(files), TEST(wanted_kinds),
 		TEST(lengths_follow), TEST(buffers), TEST(socket_addresses),
-		TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(enough),
+		TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(any_texts),
+		TEST(enough),
 		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),
 		TEST(events), TEST(events_as_json), TEST(events_without), TEST(summary_of_events),
 		TEST(summary_as_json),
