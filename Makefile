@@ -143,9 +143,10 @@ COMPILE = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 # 160 of them are linked: lld takes a third of the time that ld takes. Its build-ids are of another kind unless it is asked.
 LLD := $(if $(and $(SANITIZE),$(findstring clang,$(CC)),$(shell command -v ld.lld)),-fuse-ld=lld -Wl$(comma)--build-id=sha1)
 LINK = $(CC) $(SANITIZE_FLAGS) $(if $(findstring address,$(SANITIZE)),-no-pie) $(LLD) $(CFLAGS) $(LDFLAGS)
-# libiberty is a static library: it costs nothing at start-up. Not libm, which would be mapped at each start; what tests
-# check against it has it.
-LDLIBS := -Wl,--as-needed -ldl -lpthread $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
+# Functions of the C library are bound at the start: a command that is started finds them in the pages that it shares with
+# pstat, and what hostile input could overwrite is read-only. libiberty is a static library: it costs nothing at start-up.
+# Not libm, which would be mapped at each start; what tests check against it has it.
+LDLIBS := -Wl,--as-needed,-z,now -ldl -lpthread $(if $(filter 1 yes,$(WITH_LIBIBERTY)),-liberty)
 Q := $(if $(V),,@)
 
 # ---- files ----

@@ -69,9 +69,9 @@ static int PRINTF_LIKE(3, 4)
 static void add_limits(struct str *out, const struct option_row *row)
 {
 	if (row->max == LONG_MAX)
-		str_addf(out, " (%ld or more", row->min);
+		str_addf(out, " (%d or more", row->min);
 	else
-		str_addf(out, " (%ld to %ld", row->min, row->max);
+		str_addf(out, " (%d to %ld", row->min, row->max);
 	str_addf(out, "%s%s)", row->unit ? " " : "", row->unit ? row->unit : "");
 }
 
@@ -125,7 +125,7 @@ static int set_choice(struct parse *p, const struct option_row *row, const char 
 	if (n == 2)
 		*(bool *)field = row->off != chosen;
 	else
-		*(int *)field = (int)row->min + chosen;
+		*(int *)field = row->min + chosen;
 	return 0;
 }
 

@@ -68,7 +68,7 @@ enum option_value {
  * Rows are small: each start of the program writes the addresses of their texts into all tables, page by page.
  */
 struct option_row {
-	enum option_kind kind;
+	enum option_kind kind : 8;
 	char letter; /* 0: none */
 	const char *name; /* the long name without its dashes, or NULL */
 	const char *argument; /* how -h names the argument, "a|b": all it can be; NULL: it takes none */
@@ -81,16 +81,18 @@ struct option_row {
 		/* OPTION_CALL: 0, or -EINVAL with a finished sentence that names the option. */
 		int (*call)(void *target, const char *argument, struct str *err);
 	};
-	long min, max; /* OPTION_NUMBER, OPTION_UNSIGNED */
+	long max; /* OPTION_NUMBER, OPTION_UNSIGNED */
+	int min;
 	/*
 	 * Place of the field in the struct given to options_parse; OPTION_CALL: of what call() is given;
 	 * OPTION_END: of the struct that the rows of `more` are about.
 	 */
 	uint16_t offset;
-	bool off; /* OPTION_FLAG: given, it makes the field false (--no-inherit); OPTION_CHOICE: the second word does */
-	bool both; /* OPTION_FLAG: -h shows --no-X too */
-	bool argument_optional; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
-	bool argument_may_follow; /* optional, and also the next word unless that begins with a dash */
+	/* OPTION_FLAG: given, it makes the field false (--no-inherit); OPTION_CHOICE: the second word does. */
+	bool off : 1;
+	bool both : 1; /* OPTION_FLAG: -h shows --no-X too */
+	bool argument_optional : 1; /* only as -xARG or --name=ARG; NULL is passed on where it is missing */
+	bool argument_may_follow : 1; /* optional, and also the next word unless that begins with a dash */
 	enum option_value value : 8; /* what the argument is */
 };
 

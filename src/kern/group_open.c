@@ -148,6 +148,8 @@ static void plan_group(const struct opening *o, struct event_groups *groups, siz
 	size_t at = groups->n, n_kernel = 0;
 	struct event_group *g = add_group(groups, event);
 
+	g->members = xcalloc(n, sizeof(*g->members));
+	g->cap = n;
 	g->grouped = n > 1;
 	if (n > 1)
 		choose_inherit(o, g, first, n);
