@@ -44,11 +44,25 @@ static const char *prefix_of(const struct trace_spec *spec, uint64_t value, bool
 	return spec->conversion == 'x' ? "0x" : spec->conversion == 'X' ? "0X" : "";
 }
 
-/* A % and a letter, as most are: nothing but the digits, and what is before a number below 0. */
+/*
+ * A % and a letter, as most are: nothing but the digits, and what is before a number below 0. Hexadecimal ones may
+ * have zeros before them: so are the arguments of system calls printed (%08lx).
+ */
 static bool is_plain(const struct trace_spec *spec)
 {
-	return spec->width < 0 && spec->precision < 0 && !spec->plus && !spec->blank && !spec->alternate &&
+	bool zeros = spec->conversion == 'x' && spec->zero && !spec->left;
+
+	return (spec->width < 0 || zeros) && spec->precision < 0 && !spec->plus && !spec->blank && !spec->alternate &&
 	       (spec->conversion == 'x' || spec->conversion == 'd' || spec->conversion == 'u');
+}
+
+static void add_plain_hex(struct str *out, const struct trace_spec *spec, uint64_t value)
+{
+	int digits = (64 - __builtin_clzll(value | 1) + 3) / 4;
+
+	if (spec->width > digits)
+		str_pad(out, '0', (size_t)(spec->width - digits));
+	str_add_hex(out, value);
 }
 
 /* Adds a number with all that can stand around its digits; its sign is in `negative`. */
@@ -91,7 +105,7 @@ static void add_number(struct str *out, const struct trace_spec *spec, uint64_t 
 	if (negative)
 		str_addc(out, '-');
 	if (spec->conversion == 'x')
-		str_add_hex(out, value);
+		add_plain_hex(out, spec, value);
 	else
 		str_add_decimal(out, value, 1, ' ');
 }
