@@ -211,6 +211,23 @@ test_data_types()
 import json, sys
 print(*(json.loads(line)["event"] for line in sys.stdin))' <<<"$out")"
 	has "the type that is read" ' "type": "char", "offset": 0, "size": 1, "samples": [1-9]' "$out"
+	# Each sample is said to be exact: then none is late, and none has the type of the read before it.
+	"$PYTHON" - reads.data <<-'END_PY'
+		import struct, sys
+		SAMPLE, EXACT_IP = 9, 1 << 14
+		data = bytearray(open(sys.argv[1], "rb").read())
+		at, size = struct.unpack_from("<QQ", data, 40)
+		end = at + size
+		while at < end:
+		    kind, misc, n = struct.unpack_from("<IHH", data, at)
+		    if kind == SAMPLE:
+		        struct.pack_into("<H", data, at + 4, misc | EXACT_IP)
+		    at += n
+		open("exact.data", "wb").write(data)
+	END_PY
+	run "$PSTAT" annotate -q -i exact.data --data-type -j
+	same "exact samples are not late" $'"known_after_load": 0\n"known_after_load": 0' \
+		"$(grep -o '"known_after_load": [0-9]*' <<<"$out")"
 }
 
 # Rows by type are the same in every format, and diff's.
