@@ -57,6 +57,8 @@ const struct annotate_function *annotate_function_of(const struct annotate *anno
 const struct annotate_function *annotate_function_any(struct annotate *annotate, const struct symbol *symbol);
 /* The function that an inlined one is part of, which its samples count for; else the symbol itself. NULL: NULL. */
 const struct symbol *annotate_around(struct session *session, const struct symbol *symbol);
+/* Like location_symbol, without a look for inlined functions, which would read debug information of all files. */
+const struct symbol *annotate_symbol_of(struct session *session, uint32_t location);
 /*
  * Adds why no function of this name has samples: where it was inlined, or which one may be meant. A
  * sentence, and perhaps a line with what to do.

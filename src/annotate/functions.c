@@ -44,8 +44,7 @@ static uint32_t function_of(struct annotate *annotate, const struct symbol *symb
 	return (uint32_t)annotate->n_functions++;
 }
 
-/* Like location_symbol, without a look for inlined functions, which would read debug information of all files. */
-static const struct symbol *symbol_of(struct session *session, uint32_t location)
+const struct symbol *annotate_symbol_of(struct session *session, uint32_t location)
 {
 	const struct location_row *row = &session->locations->v[location];
 
@@ -60,7 +59,7 @@ static void add_cell(struct annotate *annotate, uint32_t event, const struct fil
 	struct session *session = &annotate->profile->session;
 	const struct location_row *row = &session->locations->v[location];
 	bool kernel = row->dso && (row->dso->kind == DSO_KERNEL || row->dso->kind == DSO_MODULE);
-	const struct symbol *symbol = kernel && annotate->without_kernel ? NULL : symbol_of(session, location);
+	const struct symbol *symbol = kernel && annotate->without_kernel ? NULL : annotate_symbol_of(session, location);
 
 	if (filters && !filters_take_location(filters, row, symbol))
 		return;

@@ -257,7 +257,10 @@ static void show_all(struct annotate_run *run)
 static void show_event_types(struct annotate_run *run, size_t event, const char *name, bool alone)
 {
 	const struct type_words *words = &run->words->types;
-	struct type_uses *uses = type_uses_new(run->profile, run->types, event, words->instructions);
+	const struct type_query query = {
+		.event = event, .filters = run->profile->filters, .instructions = words->instructions,
+	};
+	struct type_uses *uses = type_uses_new(run->profile, run->types, &query);
 	struct output *output = &run->run.output;
 
 	if (words->name)

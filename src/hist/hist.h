@@ -375,6 +375,8 @@ struct table_value table_value(const struct table *table, const struct hist *his
 			       const struct column *column, size_t member);
 /* The text of a key, printable. */
 void table_key_text(struct table *table, const struct entry *entry, const struct column *column, struct str *out);
+/* The name of the type of data that a key's value is of; NULL: the key is of something else. */
+const char *table_key_type(const struct table *table, const struct sort_key *key, uint64_t value);
 /* A hash of its texts, and of what tells it from others with these; the same number in each table of a profile. */
 uint64_t table_entry_hash(struct table *table, const struct entry *entry);
 /* Tells a function from others, together with its name; likewise the same in each table. */

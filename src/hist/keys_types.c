@@ -115,6 +115,15 @@ static const uint64_t *row_of(const struct table *table, uint64_t value)
 	return row_set_at(&table->private->cache->type_rows, (uint32_t)value);
 }
 
+const char *table_key_type(const struct table *table, const struct sort_key *key, uint64_t value)
+{
+	if (!is_of_types(key))
+		return NULL;
+	if (key->value != value_type)
+		value = row_of(table, value)[0];
+	return texts_get(table->private->cache->names, (uint32_t)value);
+}
+
 KEY_TEXT(text_typeoff)
 {
 	const uint64_t *row = row_of(table, value);

@@ -315,7 +315,7 @@ void act_code_hottest(struct screen *screen, int step);
 void act_code_enter(struct screen *screen);
 void act_code_neighbour(struct screen *screen, int step);
 void act_code_back(struct screen *screen);
-enum { CODE_SOURCE, CODE_SYNTAX, CODE_LINES, CODE_PATHS, CODE_BYTES, CODE_ARROWS };
+enum { CODE_SOURCE, CODE_SYNTAX, CODE_LINES, CODE_PATHS, CODE_BYTES, CODE_ARROWS, CODE_TYPES };
 void act_code_flip(struct screen *screen, int which);
 void act_code_values(struct screen *screen);
 void act_code_scope(struct screen *screen);
@@ -323,6 +323,9 @@ void act_code_base(struct screen *screen);
 void act_code_search(struct screen *screen);
 void act_code_search_on(struct screen *screen, int step);
 void act_code_save(struct screen *screen);
+
+/* ---- show_types.c ---- */
+void act_types(struct screen *screen);
 
 /* ---- view_diff.c ---- */
 bool diff_has_other_events(const struct screen *screen);

@@ -33,7 +33,8 @@ struct code_view {
 	struct session *session; /* that holds the files of what is shown; NULL: none does */
 	bool used; /* options and look are the user's */
 	struct annotate_options options;
-	struct annotation_look look;
+	struct annotation_look look; /* its types are there while lines are made */
+	bool with_types;
 	struct str text;
 	struct code_line *lines;
 	size_t n, cap;
@@ -208,9 +209,17 @@ static struct annotate *annotate_of(struct screen *screen)
 static int make_lines(struct screen *screen, const struct symbol *symbol, bool any, struct str *err)
 {
 	struct annotate *annotate = annotate_of(screen);
+	struct code_view *code = screen->code;
+	int rc;
 
-	return annotate ? annotate_symbol(screen->code, annotate, symbol, any, err) :
-			  fail(err, -ENOENT, "there is no table");
+	if (!annotate)
+		return fail(err, -ENOENT, "there is no table");
+	if (code->with_types)
+		code->look.types = types_new(screen->table->session->symbols);
+	rc = annotate_symbol(code, annotate, symbol, any, err);
+	types_free(code->look.types);
+	code->look.types = NULL;
+	return rc;
 }
 
 /* The function of this name with most samples, NULL: of any name; i: those with more are left out. NULL: no more. */
@@ -587,6 +596,7 @@ void act_code_flip(struct screen *screen, int which)
 		[CODE_SOURCE] = &code->options.no_source, [CODE_SYNTAX] = &code->options.intel,
 		[CODE_LINES] = &code->look.lines,	  [CODE_PATHS] = &code->look.full_paths,
 		[CODE_BYTES] = &code->look.raw_bytes,	  [CODE_ARROWS] = &code->look.arrows,
+		[CODE_TYPES] = &code->with_types,
 	};
 
 	*switches[which] = !*switches[which];

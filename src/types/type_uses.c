@@ -12,7 +12,8 @@
 struct uses_reading {
 	struct type_uses *out;
 	struct types *types;
-	struct session *session;
+	struct profile *profile;
+	const struct type_query *query;
 	struct instructions *instructions; /* NULL: their names are not asked for */
 };
 
@@ -80,12 +81,23 @@ static void add_instruction(struct type_uses *uses, const char *name, bool known
 
 /* ---- cells ---- */
 
+static bool takes_location(const struct uses_reading *reading, uint32_t location)
+{
+	const struct type_query *query = reading->query;
+	struct session *session = &reading->profile->session;
+	const struct symbol *symbol = annotate_symbol_of(session, location);
+
+	if (query->filters && !filters_take_location(query->filters, &session->locations->v[location], symbol))
+		return false;
+	return !query->symbol || query->symbol == symbol;
+}
+
 static void add_cell(struct uses_reading *reading, const struct cells *cells, size_t cell)
 {
 	const struct cell_values *values = &cells->values[cell];
 	const uint32_t location = (uint32_t)cell_fact(cells, cell, FACT_LOCATION);
 	const bool exact = cell_fact(cells, cell, FACT_MISC) & MISC_EXACT_IP;
-	const struct location_row *row = &reading->session->locations->v[location];
+	const struct location_row *row = &reading->profile->session.locations->v[location];
 	struct type_place place = { .state = TYPE_NO_DEBUG };
 	struct instruction_found found;
 	struct type_use *use;
@@ -123,18 +135,37 @@ static int by_number(const void *a, const void *b)
 	return n != m ? n > m ? -1 : 1 : strcmp(x->name, y->name);
 }
 
-struct type_uses *type_uses_new(struct profile *profile, struct types *types, size_t event, bool instructions)
+/* The profile's own filters by sample were asked when it was read. */
+static void add_cells(struct uses_reading *reading)
+{
+	const struct filters *filters = reading->query->filters;
+	const bool whole = filters && filters != reading->profile->filters;
+	const size_t event = reading->query->event;
+	const struct cells *coarse =
+		whole ? NULL : profile_cells(reading->profile, event, 1ULL << FACT_LOCATION | 1ULL << FACT_MISC);
+	const struct cells *cells = whole ? &reading->profile->events[event]->cells : coarse;
+
+	for (size_t i = 0; i < cells->n; i++) {
+		const uint64_t location = cell_fact(cells, i, FACT_LOCATION);
+
+		if (location == LOCATION_NONE || (whole && (filters_drop_cell(filters, cells, i) ||
+							    !filters_take_cell(filters, cells, i))))
+			continue;
+		if (takes_location(reading, (uint32_t)location))
+			add_cell(reading, cells, i);
+	}
+	if (coarse)
+		profile_cells_done(reading->profile, event, coarse);
+}
+
+struct type_uses *type_uses_new(struct profile *profile, struct types *types, const struct type_query *query)
 {
 	struct type_uses *uses = xcalloc(1, sizeof(*uses));
-	const struct cells *cells = profile_cells(profile, event, 1ULL << FACT_LOCATION | 1ULL << FACT_MISC);
-	struct uses_reading reading = { .out = uses, .types = types, .session = &profile->session };
+	struct uses_reading reading = { .out = uses, .types = types, .profile = profile, .query = query };
 
-	if (instructions)
+	if (query->instructions)
 		reading.instructions = instructions_new(&profile->session);
-	for (size_t i = 0; i < cells->n; i++)
-		if (cell_fact(cells, i, FACT_LOCATION) != LOCATION_NONE)
-			add_cell(&reading, cells, i);
-	profile_cells_done(profile, event, cells);
+	add_cells(&reading);
 	instructions_free(reading.instructions);
 	if (uses->n)
 		qsort(uses->v, uses->n, sizeof(*uses->v), by_period);

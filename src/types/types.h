@@ -96,12 +96,16 @@ struct type_uses {
 	size_t n_instructions, cap_instructions;
 	struct index instruction_ix;
 };
-/*
- * Counts those of an event of the profile by its index, filtered as that was read. types has to stay. instructions:
- * whether they are counted by name.
- */
 struct profile;
-struct type_uses *type_uses_new(struct profile *profile, struct types *types, size_t event, bool instructions);
+struct filters;
+struct type_query {
+	size_t event; /* its index in the profile */
+	const struct filters *filters; /* by cell and location; NULL: all that the profile has */
+	const struct symbol *symbol; /* samples in the code of this function alone; NULL: all */
+	bool instructions; /* they are counted by name */
+};
+/* Counts the samples of one event. types has to stay. */
+struct type_uses *type_uses_new(struct profile *profile, struct types *types, const struct type_query *query);
 void type_uses_free(struct type_uses *uses); /* NULL is fine */
 /* Keeps the types of a name: as in the source, or without "struct" and the like in front of it. */
 void type_uses_keep(struct type_uses *uses, const char *name);

@@ -117,6 +117,8 @@ test_switches()
 	beside "l: folders" "k l" "Sorted summary" --stdio2 -l -P
 	beside "o: bytes" "o" "^hot" --stdio2 --asm-raw
 	beside "j: no arrows" "j" "^hot" --stdio
+	beside "T: types of data" "T" "data-type: " --stdio2 --code-with-type
+	beside "T twice" "T T" "^hot" --stdio2
 	see 300 250 'until ^hot' show -- --percent-type global-hits
 	same "--percent-type" "$(code --stdio2 --percent-type global-hits hot)" "$(lines <<<"$out")"
 	see 300 250 'keys p b' 'until percentages' show -- --percent-type global-hits
@@ -128,6 +130,65 @@ test_switches()
 	see 300 250 'keys i' show -- -M intel
 	same "-M intel, and i" "$(code --stdio2 hot)" "$(lines <<<"$out")"
 	fails_with 129 "'bsd' is not att or intel" "$PSTAT" report -i ../data -M bsd
+}
+
+# Each fault is one sample, at the instruction that writes: 48 of one member, and 24 of another.
+faults_by_type()
+{
+	cat >touch.c <<-'END_C'
+	#define _DEFAULT_SOURCE
+	#include <stddef.h>
+	#include <sys/mman.h>
+	enum { N = 48, APART = 1 << 16 };
+	struct wide {
+		long first;
+		char gap[APART - sizeof(long)];
+		long second;
+		char rest[APART - sizeof(long)];
+	};
+	__attribute__((noinline)) void touch(struct wide *v)
+	{
+		for (long i = 0; i < N; i++) {
+			v[i].first = i;
+			if (i % 2)
+				v[i].second = i;
+		}
+	}
+	int main(void)
+	{
+		const size_t bytes = N * sizeof(struct wide);
+		void *v = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (v == MAP_FAILED)
+			return 1;
+		madvise(v, bytes, MADV_NOHUGEPAGE);
+		touch(v);
+	}
+	END_C
+	"${CC:-cc}" -O0 -g -o touch touch.c
+	"$PSTAT" record -q -e page-faults:u -c 1 -o faults.data -- ./touch
+}
+
+test_types_of_data()
+{
+	local key types
+
+	case $(uname -m) in
+	x86_64 | aarch64) ;;
+	*) skip "needs x86-64 or arm64" ;;
+	esac
+	faults_by_type
+	types=$("$PSTAT" annotate -q -i faults.data --data-type=wide | tr '\t' ' ' | sed 's/ *$//' | grep -v '^$')
+	has "two of three are of the one member" '^ *66\.67 +0 +0x8 +long( int)? first;' "$types"
+	has "one of the other" '^ *33\.33 +0x10000 +0x8 +long( int)? second;' "$types"
+	for key in sym type; do
+		on 60 200 ready 'until touch|struct wide' 'keys D' 'until Annotate type' show 'keys Esc' 'gone Annotate type' 'line wide|touch' -- \
+			"$PSTAT" report -i faults.data -s "$key" -S touch
+		same "D in a row by $key" "$types" "$(lines <<<"$out" | sed '/^Annotate data type stats/,$d')"
+		has "$key: and back" '%  (\[\.\] touch|struct wide)$' "$(tail -1 <<<"$out")"
+	done
+	on 60 200 ready 'keys D' 'until is no type' 'line is no type' -- "$PSTAT" report -i ../data -s type -S hot
+	has "a row without a type" '^\(unknown\) is no type of data' "$out"
 }
 
 test_plain_terminals_have_no_arrows()
@@ -329,7 +390,7 @@ test_sizes()
 
 	for size in '5 20' '3 10' '1 1' '200 500'; do
 		# shellcheck disable=SC2086 # words
-		on $size 'keys a' 'keys Down End PgUp Right Left H Tab BackTab Enter > < s t p b k l i o j' \
+		on $size 'keys a' 'keys Down End PgUp Right Left H Tab BackTab Enter > < s t p b k l i o j T' \
 			'keys / m o v Enter n N P Esc ? q ! q Home Enter' 'size 24 80' 'until hot|leaf|never' 'size 4 30' 'keys H' 'size 24 80' \
 			'until hot|leaf|never' 'keys q q q q q q q q' end modes -- "$PSTAT" report -i ../data --no-children -s sym
 		same "$size: all goes on" "status 0

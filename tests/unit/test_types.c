@@ -658,7 +658,7 @@ static void a_type_is_shown_with_the_samples_of_its_members(void **state)
 	if (profile_new(&profile, &options, &reader, &err) || profile_read(profile, NULL, NULL, &err))
 		fail_msg("%s", err.s);
 	types = types_new(profile->session.symbols);
-	uses = type_uses_new(profile, types, 0, true);
+	uses = type_uses_new(profile, types, &(struct type_query){ .instructions = true });
 	assert_int_equal(uses->n, 1);
 	type_uses_print(uses, NULL, &look, &output);
 	shorten(&output.text);
