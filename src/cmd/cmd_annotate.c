@@ -399,9 +399,10 @@ static void print_code(struct annotate_run *run)
 	};
 	struct str err = STR_INIT;
 
-	/* A sample that is exact is at the instruction itself, and never one late. */
-	if (run->words->types.asked)
-		options.shape.facts |= 1ULL << FACT_MISC;
+	if (run->words->types.asked) {
+		options.shape.facts |= TYPE_FACTS;
+		options.session.replay.data_maps = true;
+	}
 	options.session.no_unwind = true;
 	options.session.sym.kernel_late = run->words->symbol;
 	if (profile_new(&run->profile, &options, &run->run.reader, &err)) {

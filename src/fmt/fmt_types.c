@@ -308,8 +308,10 @@ static void add_json_counts(const struct type_uses *uses, struct str *out)
 
 	for (size_t state = 0; state < TYPE_STATES; state++)
 		known += type_state_text((enum type_state)state) ? 0 : uses->places[state];
-	str_addf(out, ", \"known\": %llu, \"known_after_load\": %llu, \"unknown\": {", (unsigned long long)known,
-		 (unsigned long long)uses->places[TYPE_WAITED]);
+	str_addf(out,
+		 ", \"known\": %llu, \"known_after_load\": %llu, \"known_by_address\": %llu, \"unknown\": {",
+		 (unsigned long long)known, (unsigned long long)uses->places[TYPE_WAITED],
+		 (unsigned long long)uses->places[TYPE_ADDRESSED]);
 	for (size_t state = 0; state < TYPE_STATES; state++) {
 		if (!uses->places[state] || !type_state_text((enum type_state)state))
 			continue;

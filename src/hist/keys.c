@@ -4,6 +4,7 @@
  * is the same for what shall be one entry; text and compare work on that number.
  */
 #include "hist/keys_internal.h"
+#include "types/types.h"
 
 #include <inttypes.h>
 #include <strings.h>
@@ -100,12 +101,12 @@ const struct sort_key sort_keys[] = {
 	{ "code_page_size", "Code Page Size", "size of the page of the code", FACT(CODE_PAGE_SIZE), .min_width = 6,
 	  .value = value_code_page_size, .compare = compare_ascending, .text = text_page_size },
 	{ "type", "Data Type", "type of the data that the sampled instruction reads or writes",
-	  FACT(LOCATION) | FACT(MISC), KEY_RAGGED | KEY_LONG, .value = value_type, .compare = compare_names,
+	  TYPE_FACTS, KEY_RAGGED | KEY_LONG, .value = value_type, .compare = compare_names,
 	  .text = text_name },
 	{ "typeoff", "Data Type Offset", "the same with the offset in the type and the member there",
-	  FACT(LOCATION) | FACT(MISC), KEY_RAGGED | KEY_LONG, .value = value_typeoff, .compare = compare_type_rows,
+	  TYPE_FACTS, KEY_RAGGED | KEY_LONG, .value = value_typeoff, .compare = compare_type_rows,
 	  .text = text_typeoff },
-	{ "typecln", "Data Type Cacheline", "the same with the cache line of the type", FACT(LOCATION) | FACT(MISC),
+	{ "typecln", "Data Type Cacheline", "the same with the cache line of the type", TYPE_FACTS,
 	  KEY_RAGGED | KEY_LONG, .value = value_typecln, .compare = compare_type_rows, .text = text_typecln },
 	{ "local_ins_lat", "Local INSTR Latency", "cycles of the sampled instruction", FACT(INS_LAT), .min_width = 13,
 	  .value = value_ins_lat, .compare = compare_descending, .text = text_decimal, .type = TABLE_NUMBER },

@@ -15,13 +15,12 @@ static struct type_place place_of(const struct key_source *source)
 	struct fold_cache *cache = source->table->private->cache;
 	const struct location_row *row =
 		table_location_row(source->table, source_location(source, FACT_LOCATION));
+	const uint32_t data = source_location(source, FACT_DATA_LOCATION);
 
-	/* Code made at run time is in no file that has debug information. */
-	if (row->code)
-		return (struct type_place){ .state = TYPE_NO_DEBUG };
 	if (!cache->types)
 		cache->types = types_new(source->table->session->symbols);
-	return types_at(cache->types, row->dso, row->addr, source_fact(source, FACT_MISC) & MISC_EXACT_IP);
+	return types_of_sample(cache->types, row, source_fact(source, FACT_MISC) & MISC_EXACT_IP,
+			       data == LOCATION_NONE ? NULL : table_location_row(source->table, data));
 }
 
 static uint32_t name_of(const struct key_source *source, const struct type_place *place)
@@ -73,6 +72,10 @@ void table_add_types_note(struct table *table)
 	if (reasons.len)
 		note_add(&table->notes, false, NULL, "types: %.1f %% of %" PRIu64 " samples have none (%s)",
 			 100.0 * (double)without / (double)all, all, reasons.s);
+	if (counts[TYPE_ADDRESSED])
+		note_add(&table->notes, false, NULL,
+			 "types: %.1f %% of %" PRIu64 " samples have that of the variable at their data's address",
+			 100.0 * (double)counts[TYPE_ADDRESSED] / (double)all, all);
 	if (counts[TYPE_WAITED])
 		note_add(&table->notes, false, NULL,
 			 "types: %.1f %% of %" PRIu64 " samples are at the instruction after the one that reads it",

@@ -942,7 +942,7 @@ struct profile_options question_profile(const struct question *question, unsigne
 		.files_filtered = query->filters.dsos && !question->chains && !question->children,
 	};
 
-	options.session.replay.data_maps |= query->mem_mode;
+	options.session.replay.data_maps |= options.shape.facts >> FACT_DATA_LOCATION & 1;
 	options.shape.by_function &= live && !whole;
 	options.shape.in_order &= !live && !whole;
 	if (whole) {

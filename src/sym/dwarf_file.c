@@ -169,6 +169,7 @@ void dwarf_file_close(struct dwarf_file *file)
 		return;
 	dwarf_units_release(file);
 	dwarf_types_release(file);
+	dwarf_globals_release(file->globals);
 	dwarf_elf_close(file);
 	free(file->code);
 	dwarf_scan_release(file);

@@ -203,6 +203,7 @@ struct dwarf_file {
 	struct index abbrev_index; /* by where they begin */
 
 	struct dwarf_types *types; /* of dwarf_types.c; NULL: none was asked for */
+	struct dwarf_globals *globals; /* of all units, also of dwarf_variables.c; NULL: nobody has asked */
 	const char **names; /* source files, each once; [0] is NULL */
 	size_t n_names, cap_names;
 	struct index name_index;
@@ -346,7 +347,7 @@ void dwarf_inline_release(struct dwarf_unit *unit);
 /* ---- dwarf_variables.c, dwarf_types.c ---- */
 /* The type of what the DIE declares or calls, also by what it is a copy of; NULL: it has none. */
 const struct data_type *dwarf_type_of(struct dwarf_file *file, Dwarf_Die *die);
-void dwarf_globals_release(struct dwarf_unit *unit);
+void dwarf_globals_release(struct dwarf_globals *globals); /* NULL is fine */
 void dwarf_types_release(struct dwarf_file *file);
 
 /* ---- dwarf_line.c ---- */

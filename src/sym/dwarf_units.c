@@ -101,8 +101,18 @@ static void take_lines(struct units_reading *reading)
 {
 	struct dwarf_file *file = reading->file;
 
-	for (size_t i = 0; i < reading->n_unlisted && dwarf_file_spend(file, 1); i++)
-		dwarf_line_ranges(file, add_unit(file, reading->unlisted[i].cu), &reading->ranges);
+	for (size_t i = 0; i < reading->n_unlisted && dwarf_file_spend(file, 1); i++) {
+		reading->unlisted[i].id = add_unit(file, reading->unlisted[i].cu);
+		dwarf_line_ranges(file, reading->unlisted[i].id, &reading->ranges);
+	}
+}
+
+/* Takes the units without code, which may have variables. */
+static void take_others(struct units_reading *reading)
+{
+	for (size_t i = 0; i < reading->n_unlisted && dwarf_file_spend(reading->file, 1); i++)
+		if (reading->unlisted[i].id == SPAN_NONE)
+			add_unit(reading->file, reading->unlisted[i].cu);
 }
 
 int dwarf_units_read(struct dwarf_file *file, struct str *err)
@@ -122,6 +132,7 @@ int dwarf_units_read(struct dwarf_file *file, struct str *err)
 	take_aranges(&reading);
 	if (!reading.ranges.n)
 		take_lines(&reading);
+	take_others(&reading);
 	dwarf_spans_build(&file->spans, &reading.ranges);
 	free(reading.unlisted);
 	return any ? 0 : fail(err, -ENODATA, "it has no DWARF");
@@ -175,7 +186,7 @@ void dwarf_units_release(struct dwarf_file *file)
 		struct dwarf_unit *unit = &file->units[i];
 
 		dwarf_inline_release(unit);
-		dwarf_globals_release(unit);
+		dwarf_globals_release(unit->globals);
 		dwarf_sources_release(&unit->sources);
 		free(unit->rows);
 		free(unit->sequences);

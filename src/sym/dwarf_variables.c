@@ -15,7 +15,8 @@
  *
  * Global variables are those of the unit that the code is of, found by their address; or, where they are declared in
  * it and defined elsewhere, by the name that the file's symbols have for the address. Variables that each thread has of
- * its own are found by their place in a thread's copy.
+ * its own are found by their place in a thread's copy. Where an address alone is known, as that of a sample's data, all
+ * units are asked, also for what is static in functions.
  *
  * Calls are found by where they return to: what is called, and what that returns, is said also of functions of other
  * files.
@@ -65,7 +66,7 @@ struct global {
 	const char *name; /* or NULL */
 	const struct data_type *type;
 };
-struct dwarf_globals { /* of a unit */
+struct dwarf_globals { /* of a unit, or of all */
 	struct global *v; /* ascending, by kind first */
 	size_t n, cap;
 	struct index names;
@@ -610,7 +611,14 @@ static void take_global(struct walk *walk, struct dwarf_globals *globals)
 						    .type = dwarf_type_of(out->file, &die) };
 }
 
-static void read_globals(struct dwarf_variables *out, struct dwarf_globals *globals)
+static bool has_globals(unsigned tag, bool of_functions)
+{
+	return tag == DW_TAG_namespace ||
+	       (of_functions && (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block));
+}
+
+/* of_functions: also what is static in one. */
+static void read_globals(struct dwarf_variables *out, bool of_functions, struct dwarf_globals *globals)
 {
 	struct walk walk = { .out = out };
 	bool enter = true;
@@ -620,8 +628,15 @@ static void read_globals(struct dwarf_variables *out, struct dwarf_globals *glob
 	while (dwarf_scan_next(&walk.scan, enter)) {
 		if (walk.scan.abbrev->tag == DW_TAG_variable)
 			take_global(&walk, globals);
-		enter = !walk.scan.depth || (walk.scan.depth < DEPTH_MAX && walk.scan.abbrev->tag == DW_TAG_namespace);
+		enter = !walk.scan.depth ||
+			(walk.scan.depth < DEPTH_MAX && has_globals(walk.scan.abbrev->tag, of_functions));
 	}
+}
+
+static void sort_globals(struct dwarf_globals *globals)
+{
+	if (globals->n)
+		qsort(globals->v, globals->n, sizeof(*globals->v), by_place);
 }
 
 static struct dwarf_globals *globals_of(struct dwarf_variables *variables)
@@ -631,9 +646,8 @@ static struct dwarf_globals *globals_of(struct dwarf_variables *variables)
 	if (globals)
 		return globals;
 	variables->unit->globals = globals = xcalloc(1, sizeof(*globals));
-	read_globals(variables, globals);
-	if (globals->n)
-		qsort(globals->v, globals->n, sizeof(*globals->v), by_place);
+	read_globals(variables, false, globals);
+	sort_globals(globals);
 	for (size_t i = 0; i < globals->n; i++) {
 		const char *name = globals->v[i].name;
 
@@ -643,23 +657,32 @@ static struct dwarf_globals *globals_of(struct dwarf_variables *variables)
 	return globals;
 }
 
-void dwarf_globals_release(struct dwarf_unit *unit)
+void dwarf_globals_release(struct dwarf_globals *globals)
 {
-	if (!unit->globals)
+	if (!globals)
 		return;
-	free(unit->globals->v);
-	index_release(&unit->globals->names);
-	free(unit->globals);
+	free(globals->v);
+	index_release(&globals->names);
+	free(globals);
+}
+
+static bool find_global(const struct dwarf_globals *globals, enum variable_place_kind kind, uint64_t address,
+			struct data_found *found)
+{
+	size_t at = BISECT(i, 0, globals->n,
+			   globals->v[i].kind < kind || (globals->v[i].kind == kind && globals->v[i].addr <= address));
+	const struct global *global = at ? &globals->v[at - 1] : NULL;
+
+	if (!global || global->kind != kind || !global->type || address - global->addr >= global->type->bytes)
+		return false;
+	*found = (struct data_found){ global->type, (int64_t)(address - global->addr) };
+	return true;
 }
 
 /* The variable at an address of a kind of places, first of those within the function. */
 static bool find_placed(struct dwarf_variables *variables, enum variable_place_kind kind, uint64_t vaddr,
 			uint64_t address, struct data_found *found)
 {
-	const struct dwarf_globals *globals = globals_of(variables);
-	const struct global *global;
-	size_t at;
-
 	for (size_t i = 0; i < variables->n_memory && dwarf_file_spend(variables->file, 1); i++) {
 		const struct variable_in_memory *entry = &variables->memory[i];
 
@@ -669,13 +692,27 @@ static bool find_placed(struct dwarf_variables *variables, enum variable_place_k
 		*found = (struct data_found){ entry->type, (int64_t)(address - (uint64_t)entry->place.offset) };
 		return true;
 	}
-	at = BISECT(i, 0, globals->n,
-		    globals->v[i].kind < kind || (globals->v[i].kind == kind && globals->v[i].addr <= address));
-	global = at ? &globals->v[at - 1] : NULL;
-	if (!global || global->kind != kind || !global->type || address - global->addr >= global->type->bytes)
-		return false;
-	*found = (struct data_found){ global->type, (int64_t)(address - global->addr) };
-	return true;
+	return find_global(globals_of(variables), kind, address, found);
+}
+
+static struct dwarf_globals *all_globals(struct dwarf_file *file)
+{
+	if (file->globals)
+		return file->globals;
+	file->globals = xcalloc(1, sizeof(*file->globals));
+	for (size_t i = 0; i < file->n_units; i++) {
+		struct dwarf_variables of_unit = { .file = file, .unit = &file->units[i] };
+
+		if (dwarf_unit_code_die(file, of_unit.unit))
+			read_globals(&of_unit, true, file->globals);
+	}
+	sort_globals(file->globals);
+	return file->globals;
+}
+
+bool dwarf_global_at(struct dwarf_file *file, uint64_t address, struct data_found *found)
+{
+	return find_global(all_globals(file), PLACE_AT_ADDRESS, address, found);
 }
 
 bool dwarf_variables_global(struct dwarf_variables *variables, uint64_t vaddr, uint64_t address,

@@ -300,7 +300,12 @@ bool dwarf_variables_memory(struct dwarf_variables *variables, uint64_t vaddr, c
 /* The variable at an address of the file. */
 bool dwarf_variables_global(struct dwarf_variables *variables, uint64_t vaddr, uint64_t address,
 			    struct data_found *found);
-/* The same of a variable that each thread has of its own, by the distance from the thread pointer; of a program. */
+/* The same of whichever unit: what is global, or static in a function. */
+bool dwarf_global_at(struct dwarf_file *file, uint64_t address, struct data_found *found);
+/*
+ * The same as of the function's unit, of a variable that each thread has of its own, by the distance from the thread
+ * pointer; of a program.
+ */
 bool dwarf_variables_thread(struct dwarf_variables *variables, uint64_t vaddr, int64_t distance,
 			    struct data_found *found);
 /* The type of a global variable that the function's unit declares by this name; NULL: it declares none. */

@@ -115,7 +115,7 @@ static void reduce(struct data_found *found, bool *element)
 	}
 }
 
-static void set_place(struct type_place *place, struct data_found found, enum type_state state, bool element)
+void type_place_set(struct type_place *place, struct data_found found, enum type_state state, bool element)
 {
 	int64_t bytes;
 
@@ -179,7 +179,7 @@ static void find_of_thread(const struct pass *pass, int64_t distance, bool eleme
 
 	place->state = TYPE_THREAD;
 	if (dwarf_variables_thread(pass->variables, pass->vaddr, distance, &found))
-		set_place(place, found, TYPE_DECLARED, element);
+		type_place_set(place, found, TYPE_DECLARED, element);
 }
 
 static void find_based(struct pass *pass, const struct data_access *access, struct type_place *place)
@@ -190,7 +190,7 @@ static void find_based(struct pass *pass, const struct data_access *access, stru
 	uint8_t base = access->base;
 
 	if (dwarf_variables_memory(pass->variables, pass->vaddr, &pass->frame, base, access->offset, &found)) {
-		set_place(place, found, TYPE_DECLARED, element);
+		type_place_set(place, found, TYPE_DECLARED, element);
 		return;
 	}
 	/* Either of two registers may be the pointer. */
@@ -198,7 +198,7 @@ static void find_based(struct pass *pass, const struct data_access *access, stru
 	    !(access->scale <= 1 && find_pointer(pass, access->index, &pointer, &declared))) {
 		place->state = is_of_frame(pass, base) ? TYPE_NO_SLOT : TYPE_NO_VARIABLE;
 		if (find_global(pass, access->offset, &found))
-			set_place(place, found, TYPE_DECLARED, true);
+			type_place_set(place, found, TYPE_DECLARED, true);
 		return;
 	}
 	found = (struct data_found){ pointer.type, (int64_t)((uint64_t)pointer.offset + (uint64_t)access->offset) };
@@ -206,7 +206,7 @@ static void find_based(struct pass *pass, const struct data_access *access, stru
 		find_of_thread(pass, found.offset, element || pointer.element, place);
 		return;
 	}
-	set_place(place, found, declared ? TYPE_DECLARED : TYPE_FOLLOWED, element || pointer.element);
+	type_place_set(place, found, declared ? TYPE_DECLARED : TYPE_FOLLOWED, element || pointer.element);
 }
 
 static void find_place(struct pass *pass, const struct data_effect *effect, struct type_place *place)
@@ -226,7 +226,7 @@ static void find_place(struct pass *pass, const struct data_effect *effect, stru
 	else if (!access->placed)
 		find_based(pass, access, place);
 	else if (find_global(pass, access->offset, &found))
-		set_place(place, found, TYPE_DECLARED, access->index != NO_REGISTER);
+		type_place_set(place, found, TYPE_DECLARED, access->index != NO_REGISTER);
 }
 
 /* ---- slots of the stack ---- */

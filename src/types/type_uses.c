@@ -92,25 +92,32 @@ static bool takes_location(const struct uses_reading *reading, uint32_t location
 	return !query->symbol || query->symbol == symbol;
 }
 
+/* The location of a sample's data; NULL: it has none. */
+static const struct location_row *data_row(const struct uses_reading *reading, const struct cells *cells, size_t cell)
+{
+	const uint64_t location = cells_have(cells, FACT_DATA_LOCATION) ? cell_fact(cells, cell, FACT_DATA_LOCATION) :
+									  LOCATION_NONE;
+
+	return location == LOCATION_NONE ? NULL : &reading->profile->session.locations->v[location];
+}
+
 static void add_cell(struct uses_reading *reading, const struct cells *cells, size_t cell)
 {
 	const struct cell_values *values = &cells->values[cell];
 	const uint32_t location = (uint32_t)cell_fact(cells, cell, FACT_LOCATION);
 	const bool exact = cell_fact(cells, cell, FACT_MISC) & MISC_EXACT_IP;
-	const struct location_row *row = &reading->profile->session.locations->v[location];
-	struct type_place place = { .state = TYPE_NO_DEBUG };
+	const struct location_row *rows = reading->profile->session.locations->v;
+	const struct location_row *data = data_row(reading, cells, cell);
+	struct type_place place = types_of_sample(reading->types, &rows[location], exact, data);
 	struct instruction_found found;
 	struct type_use *use;
 
-	/* Code made at run time is in no file that has debug information. */
-	if (!row->code)
-		place = types_at(reading->types, row->dso, row->addr, exact);
 	reading->out->places[place.state]++;
 	if (reading->instructions && instruction_at_location(reading->instructions, location, &found) && *found.name)
 		add_instruction(reading->out, found.name, type_place_known(&place));
 	if (!place.type)
 		return;
-	use = use_of(reading->out, row->dso, place.type);
+	use = use_of(reading->out, place.state == TYPE_ADDRESSED ? data->dso : rows[location].dso, place.type);
 	use->total.n_samples += values->n_samples;
 	use->total.period += values->period;
 	add_at(use, place.offset, values);
@@ -142,7 +149,7 @@ static void add_cells(struct uses_reading *reading)
 	const bool whole = filters && filters != reading->profile->filters;
 	const size_t event = reading->query->event;
 	const struct cells *coarse =
-		whole ? NULL : profile_cells(reading->profile, event, 1ULL << FACT_LOCATION | 1ULL << FACT_MISC);
+		whole ? NULL : profile_cells(reading->profile, event, TYPE_FACTS);
 	const struct cells *cells = whole ? &reading->profile->events[event]->cells : coarse;
 
 	for (size_t i = 0; i < cells->n; i++) {

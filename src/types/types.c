@@ -3,6 +3,7 @@
  * types: the front: files and functions that were asked about, each opened, or made, once. What a reason says, and how
  * a place is called, is a row of states[].
  */
+#include "profile/profile.h"
 #include "types/types_internal.h"
 
 #include <elf.h>
@@ -42,6 +43,7 @@ static const struct {
 	[TYPE_FOLLOWED] = { "(unknown)", "insn_track", NULL },
 	[TYPE_COMPARED] = { "(unknown)", NULL, NULL },
 	[TYPE_WAITED] = { "(unknown)", "after_load", NULL },
+	[TYPE_ADDRESSED] = { "(unknown)", "data_addr", NULL },
 	[TYPE_STACK] = { "(stack operation)", NULL, NULL },
 	[TYPE_CANARY] = { "(stack canary)", NULL, NULL },
 	[TYPE_NO_ACCESS] = { "(unknown)", "no_mem_ops", "the instruction has no operand in memory" },
@@ -213,4 +215,32 @@ struct type_place types_at(struct types *types, const struct dso *dso, uint64_t 
 	if (at)
 		place = found->v[at - 1].place;
 	return exact && place.state == TYPE_WAITED ? (struct type_place){ .state = TYPE_NO_ACCESS } : place;
+}
+
+/* The variable at an address; false: there is none. */
+static bool find_data(struct types *types, const struct dso *dso, uint64_t addr, struct type_place *place)
+{
+	struct dwarf_file *dwarf = dso ? dso_types_of(types, dso)->dwarf : NULL;
+	struct data_found found;
+	uint64_t vaddr;
+
+	if (!dwarf || !symbols_vaddr(types->symbols, dso, addr, &vaddr) || !dwarf_global_at(dwarf, vaddr, &found))
+		return false;
+	*place = (struct type_place){ .writes = place->writes, .bytes = place->bytes };
+	type_place_set(place, found, TYPE_ADDRESSED, false);
+	return place->type;
+}
+
+struct type_place types_of_sample(struct types *types, const struct location_row *code, bool exact,
+				  const struct location_row *data)
+{
+	struct type_place place = { .state = TYPE_NO_DEBUG }, of_data;
+
+	/* Code made at run time is in no file that has debug information. */
+	if (!code->code)
+		place = types_at(types, code->dso, code->addr, exact);
+	of_data = place;
+	if (data && !data->code && !type_place_known(&place) && find_data(types, data->dso, data->addr, &of_data))
+		return of_data;
+	return place;
 }

@@ -7,6 +7,9 @@
  *	unwind: where the frame is that the stack's variables are counted from
  *	                 all three --function_types.c--> a place for each instruction of a function, made once
  *
+ *	profile: the address of a sample's data, if it has one
+ *	                 where no place is known --types.c--> the variable there
+ *
  * type_uses.c counts the samples of a profile by type and offset.
  *
  * A place is known as far as the debug information tells: by a variable that it declares there, or by following
@@ -24,6 +27,7 @@ enum type_state {
 	TYPE_FOLLOWED, /* of what instructions before it loaded, copied, computed or were returned */
 	TYPE_COMPARED, /* it jumps by the outcome of the comparison just before it, whose place this is */
 	TYPE_WAITED, /* it touches no memory; the instruction before it reads this, for which a late sample waited */
+	TYPE_ADDRESSED, /* its operands tell nothing; the sample has the address of the data, of this variable */
 	TYPE_STACK, /* what it pushes or pops: a register, a return address */
 	TYPE_CANARY, /* the value that guards the stack */
 	/* All others are reasons why none is known. */
@@ -56,6 +60,14 @@ void types_free(struct types *types); /* NULL is fine */
  * exact: the address is of the instruction itself, not of the one after it (MISC_EXACT_IP): never TYPE_WAITED.
  */
 struct type_place types_at(struct types *types, const struct dso *dso, uint64_t addr, bool exact);
+
+/*
+ * The place of a sample's instruction. Where that is not known, and the sample has the address of the data, the place
+ * is of the variable there, if there is one. data: where that address is; NULL: there is none.
+ */
+struct location_row;
+struct type_place types_of_sample(struct types *types, const struct location_row *code, bool exact,
+				  const struct location_row *data);
 
 /* "struct node"; "(stack operation)", "(stack canary)", "(unknown)" where there is no type. */
 const char *type_place_name(const struct type_place *place);
@@ -98,6 +110,8 @@ struct type_uses {
 };
 struct profile;
 struct filters;
+/* Facts of samples that a profile keeps for it, as far as it is to answer as report -s type does. */
+#define TYPE_FACTS (1ULL << FACT_LOCATION | 1ULL << FACT_MISC | 1ULL << FACT_DATA_LOCATION)
 struct type_query {
 	size_t event; /* its index in the profile */
 	const struct filters *filters; /* by cell and location; NULL: all that the profile has */

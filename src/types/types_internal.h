@@ -32,6 +32,11 @@ struct function_code {
 	const char *(*name_of)(void *context, uint64_t shown, uint64_t *offset);
 	void *context;
 };
+/*
+ * Fills in type, offset and state of what was found, or why it is no place. element: what it is of may be one of
+ * many in a row.
+ */
+void type_place_set(struct type_place *place, struct data_found found, enum type_state state, bool element);
 /* Fills it, which is empty. false: the debug information has no such function. */
 bool function_types_make(struct function_types *types, const struct function_code *code);
 

@@ -230,6 +230,39 @@ print(*(json.loads(line)["event"] for line in sys.stdin))' <<<"$out")"
 		"$(grep -o '"known_after_load": [0-9]*' <<<"$out")"
 }
 
+# What code without debug information writes to is told by the addresses that samples have: each page is one fault.
+test_types_by_address()
+{
+	local all
+
+	echo 'void fill(volatile char *at, char value) { *at = value; }' >fill.c
+	cat >pages.c <<-'END_C'
+	void fill(volatile char *at, char value);
+	enum { N = 8, APART = 1 << 16 };
+	struct page { long first; char rest[APART - sizeof(long)]; };
+	struct page pages[N] __attribute__((aligned(1 << 16))) = { { .first = 1 } };
+	int main(void)
+	{
+		static struct page own[N] __attribute__((aligned(1 << 16))) = { { .first = 1 } };
+
+		for (int i = 0; i < N; i++) {
+			fill((char *)&pages[i].first, i);
+			fill(&own[i].rest[APART / 2], i);
+		}
+	}
+	END_C
+	"${CC:-cc}" -O1 -g0 -c fill.c && "${CC:-cc}" -O1 -g -o pages pages.c fill.o
+	"$PSTAT" record -q -d -e page-faults:u -c 1 -o pages.data -- ./pages
+	run "$PSTAT" annotate -q -i pages.data --data-type=page -n
+	all=$(grep -E 'struct page|first|rest' <<<"$out" | tr -s ' \t' ' ')
+	has "faults of global and static variables" "^Annotate type: 'struct page' .*16 samples" "$all"
+	has "at the one member" '^ 8 0 0x8 long( int)? first;' "$all"
+	has "and at the other" '^ 8 0x8 0xfff8 char\[\] rest;' "$all"
+	run "$PSTAT" report -i pages.data -n -t ';' -s type
+	has "report" '; *16 *;struct page *$' "$out"
+	has "and says how they are known" 'that of the variable at their data' "$err"
+}
+
 # Rows by type are the same in every format, and diff's.
 test_rows_by_type()
 {

@@ -367,6 +367,10 @@ static void variables_are_found_where_they_are(void **state)
 	assert_true(dwarf_variables_global(variables, TEXT, ((uint64_t)0x10 << 56) + 8, &found));
 	assert_int_equal(found.offset, 8);
 	assert_false(dwarf_variables_global(variables, TEXT, ((uint64_t)0x10 << 56) - 1, &found));
+	assert_true(dwarf_global_at(file, ((uint64_t)0x10 << 56) + 8, &found));
+	assert_int_equal(found.offset, 8);
+	assert_false(dwarf_global_at(file, ((uint64_t)0x10 << 56) - 1, &found));
+	assert_false(dwarf_global_at(file, UINT64_MAX, &found));
 
 	/* The copy of a thread ends at its pointer. */
 	assert_true(dwarf_variables_thread(variables, TEXT, -THREAD_BYTES + 8 + 8, &found));
@@ -498,6 +502,7 @@ static size_t ask_all(struct dwarf_file *file, uint64_t vaddr)
 			if (!dwarf_variables_value(variables, vaddr, reg, &found) &&
 			    !dwarf_variables_memory(variables, vaddr, &frame, reg, offset, &found) &&
 			    !dwarf_variables_global(variables, vaddr, (uint64_t)offset, &found) &&
+			    !dwarf_global_at(file, (uint64_t)offset, &found) &&
 			    !dwarf_variables_thread(variables, vaddr, offset, &found))
 				continue;
 			answers++;

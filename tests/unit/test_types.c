@@ -622,6 +622,7 @@ static void expect_json(const struct type_uses *uses)
 	shorten(&output.text);
 	assert_non_null(strstr(output.text.s, "{\"format\": \"pstat annotate data-type\", \"format_version\": 1, "
 					      "\"event\": \"an event\", \"known\": 3, \"known_after_load\": 1, "
+					      "\"known_by_address\": 0, "
 					      "\"unknown\": {\"the instruction has no operand in memory\": 1}, "
 					      "\"instructions\": [{"));
 	assert_non_null(strstr(output.text.s, "{\"name\": \"nop\", \"known\": 1, \"unknown\": 1}], \"types\": ["));
