@@ -9,7 +9,7 @@
  *
  * FUNCTION may be a pattern. Names of C++ have colons of their own: a line is what follows the last colon, if that is a
  * number and the colon is not one of two. What comes before such a line is a source file where it has a dot or a slash,
- * and else a function. A backslash takes from the letter behind it what it means: while the words are taken apart,
+ * and else a function. A backslash takes from the letter after it what it means: while the words are taken apart,
  * such letters are hidden as bytes that no name has.
  */
 #include "probe/probe.h"
@@ -136,7 +136,7 @@ static bool take_usdt(struct probe_point *point, char *text)
 	return true;
 }
 
-/* ";TEXT" behind a function or a source file, from which it is cut off. */
+/* ";TEXT" after a function or a source file, from which it is cut off. */
 static int take_text(struct probe_point *point, char *text, struct str *err)
 {
 	char *semicolon = strchr(text, ';');
@@ -146,7 +146,7 @@ static int take_text(struct probe_point *point, char *text, struct str *err)
 	*semicolon = '\0';
 	point->text = xstrdup(semicolon + 1);
 	if (!*point->text)
-		return fail(err, -EINVAL, "a text is missing behind '%s;'", text);
+		return fail(err, -EINVAL, "a text is missing after '%s;'", text);
 	if (text[strcspn(text, "+%")] || find_line(text))
 		return fail(err, -EINVAL, "an offset, a line or a return and a text do not go together: '%s'", text);
 	return 0;
