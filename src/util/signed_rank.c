@@ -28,12 +28,14 @@ enum { EXACT_MAX = 200 }; /* from here on the normal distribution is as good */
 static double *probabilities(const size_t *ranks, size_t n, size_t most)
 {
 	double *of_sum = xcalloc(most + 1, sizeof(*of_sum));
+	size_t highest = 0; /* of the sums that these ranks can have */
 
 	of_sum[0] = 1;
 	for (size_t i = 0; i < n; i++) {
 		size_t rank = ranks ? ranks[i] : i + 1;
 
-		for (size_t sum = most + 1; sum-- > 0;)
+		highest = highest + rank < most ? highest + rank : most;
+		for (size_t sum = highest + 1; sum-- > 0;)
 			of_sum[sum] = (of_sum[sum] + (sum >= rank ? of_sum[sum - rank] : 0)) / 2;
 	}
 	return of_sum;

@@ -95,7 +95,7 @@ static void play(size_t model, size_t n_rounds, size_t n_columns, double effect)
 
 			chance_order(&noise, order, COMMANDS);
 			for (size_t at = 0; at < COMMANDS; at++)
-				compare_values(&fed.data, round, order[at])[column] = exponential(
+				compare_values(&fed.data, round, order[at])[column] = exp(
 					models[model].next(COMMANDS * round + at, COMMANDS * n_rounds, at) +
 					(order[at] ? effect : 0));
 		}

@@ -13,7 +13,6 @@
 #ifndef TURNS_SIM_H
 #define TURNS_SIM_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -194,12 +193,15 @@ struct sim_cpu {
 	int group; /* of the first copy */
 };
 
-static inline bool sim_runs(const struct sim *sim, const struct sim_cpu *cpu, int copy, int step)
+/* Sets which copies have a counter until the list is turned again: those of the first groups. */
+static inline void sim_give_counters(const struct sim *sim, const struct sim_cpu *cpu, bool *has_counter)
 {
-	int group = (cpu->group + copy * (sim->groups / sim->copies)) % sim->groups;
-	int position = (group - cpu->turned % sim->groups + sim->groups) % sim->groups;
+	for (int copy = 0; copy < sim->copies; copy++) {
+		int group = (cpu->group + copy * (sim->groups / sim->copies)) % sim->groups;
+		int position = (group - cpu->turned % sim->groups + sim->groups) % sim->groups;
 
-	return position < sim->counters && (step < cpu->lost_from || step >= cpu->lost_to);
+		has_counter[copy] = position < sim->counters;
+	}
 }
 
 static inline void sim_run_cpu(const struct sim *sim, struct sim_cpu *cpu, const double *count,
@@ -207,18 +209,27 @@ static inline void sim_run_cpu(const struct sim *sim, struct sim_cpu *cpu, const
 {
 	struct sim_cell cells[SIM_MAX_COPIES] = { { 0 } };
 	int n = sim->load.length_ms * STEPS_PER_MS, tick = sim->tick_ms * STEPS_PER_MS, read = 0;
+	int to_tick = tick - cpu->clock % tick; /* steps; the first one is no tick */
+	bool has_counter[SIM_MAX_COPIES];
 
+	sim_give_counters(sim, cpu, has_counter);
 	for (int step = 0; step <= n; step++) {
+		bool is_tick = step && --to_tick == 0;
+
+		if (is_tick)
+			to_tick = tick;
 		if (step == course->read_at[read])
 			memcpy(out + (size_t)read++ * (size_t)(sim->cpus * sim->copies), cells,
 			       (size_t)sim->copies * sizeof(*cells));
 		if (step == n || count[step] < 0)
 			continue;
-		if (step && (step + cpu->clock) % tick == 0)
+		if (is_tick) {
 			cpu->turned++;
+			sim_give_counters(sim, cpu, has_counter);
+		}
 		for (int copy = 0; copy < sim->copies; copy++) {
 			cells[copy].enabled_ns += STEP_NS;
-			if (!sim_runs(sim, cpu, copy, step))
+			if (!has_counter[copy] || (step >= cpu->lost_from && step < cpu->lost_to))
 				continue;
 			cells[copy].running_ns += STEP_NS;
 			cells[copy].value += count[step];
@@ -234,7 +245,7 @@ static inline double sim_mix(const struct sim *sim, double *count, const double 
 	for (int i = 0; i < n; i++) {
 		if (sim->common > 0)
 			count[i] = (1 - sim->common) * count[i] + sim->common * common[i];
-		count[i] = count[i] < 0 ? -1 : floor(count[i]);
+		count[i] = count[i] < 0 ? -1 : (double)(int64_t)count[i];
 		sum += count[i] < 0 ? 0 : count[i];
 	}
 	return sum;
