@@ -145,13 +145,18 @@ static void ask_each(const char *name, const char *path, struct profile *profile
 		ask_alone(path, &questions[i], &alone[i]);
 		ask_again(profile, NULL, name, i, &alone[i]);
 	}
-	for (size_t i = 0; i < N; i++)
-		for (size_t next = 0; next < N; next++) {
-			if (questions[i].of_file || questions[next].of_file)
+	for (size_t i = 0; i < N; i++) {
+		if (questions[i].of_file)
+			continue;
+		ask_again(profile, cache, name, i, &alone[i]);
+		/* There and back: two tables show both orders of a pair. */
+		for (size_t next = i; next < N; next++) {
+			if (questions[next].of_file)
 				continue;
-			ask_again(profile, cache, name, i, &alone[i]);
 			ask_again(profile, cache, name, next, &alone[next]);
+			ask_again(profile, cache, name, i, &alone[i]);
 		}
+	}
 	for (size_t i = 0; i < N; i++)
 		str_release(&alone[i]);
 }
