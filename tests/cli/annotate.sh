@@ -477,7 +477,9 @@ test_sizes()
 	annotated huge
 	has "a size of 100 MB" '^ +100\.00 : +[0-9a-f]+: +jmp ' "$out"
 	has "what there is of it" ': [0-9]+ bytes of 104857600 are shown: its file has no more$' "$out"
-	hostile long '.type spin,@function; spin: jmp 1f; .skip 3145728, 0x90; 1: inc %eax; jmp 1b; .skip 3145728, 0x90; .size spin, .-spin'
+	# 3 MB on each side, of instructions of 8 bytes: nopl 0(%rax,%rax)
+	hostile long '.type spin,@function; spin: jmp 1f; .fill 393216, 8, 0x841f0f; 1: inc %eax; jmp 1b
+		.fill 393216, 8, 0x841f0f; .size spin, .-spin'
 	annotated long
 	has "of 6 MB the part that was sampled" ': 1048576 bytes of [0-9]+ are shown, those with most samples$' "$out"
 	same "all samples are there" 1 "$(awk '/^ +[0-9.]+ :   / { sum += $1 } END { print (sum > 99 && sum < 101) }' <<<"$out")"

@@ -3,13 +3,17 @@
 """What `pstat export` has written, as lines (FILE.jsonl, FILE.jsonl.gz) or as a database (FILE.db).
 
 export_rows.py check FILE         all is as pstat-export(1) says; samples and period of each event, on one line
+export_rows.py agree NAME.json... all is so in NAME.jsonl and, where it is there, NAME.db, and samples and period are those of
+                                  `report -j` in NAME.json; prints what is not, and ends with 1
 export_rows.py folded FILE        the stacks as lines of `report --folded`, of the first event
 export_rows.py rows FILE COLUMN   samples by a column: "5 main"
 export_rows.py types FILE         the members of a line and the types that they have in any of them"""
 import collections
 import gzip
 import json
+import os
 import re
+import report_sums
 import sqlite3
 import sys
 
@@ -82,9 +86,29 @@ def check_database(path):
     return {event: both for event, *both in told}
 
 
+def sums_of(path):
+    return (check_database(path) if path.endswith(".db") else check_lines(path)).values()
+
+
 def check(path):
-    sums = check_database(path) if path.endswith(".db") else check_lines(path)
-    print(*(n for both in sums.values() for n in both))
+    print(*(n for both in sums_of(path) for n in both))
+
+
+def agree(*reports):
+    wrong = 0
+    for path in reports:
+        with open(path) as f:
+            shown = sorted(report_sums.totals(json.load(f)))
+        name = path[:-len(".json")]
+        for made in filter(os.path.exists, (name + ".jsonl", name + ".db")):
+            try:
+                sums = sorted(map(tuple, sums_of(made)))
+            except Exception as why:
+                sums = "%s: %s" % (type(why).__name__, why)
+            if sums != shown:
+                print("%s: %s; the report has %s" % (made, sums, shown))
+                wrong += 1
+    sys.exit(wrong > 0)
 
 
 def folded(path):
@@ -120,4 +144,4 @@ def types(path):
         print(name, *sorted(kinds))
 
 
-{"check": check, "folded": folded, "rows": rows, "types": types}[sys.argv[1]](*sys.argv[2:])
+{"check": check, "agree": agree, "folded": folded, "rows": rows, "types": types}[sys.argv[1]](*sys.argv[2:])

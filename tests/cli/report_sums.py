@@ -10,17 +10,27 @@ import json
 import re
 import sys
 
-report = json.load(sys.stdin)
-if sys.argv[1] == "totals":
-    members = [m for event in report["events"] for m in event["members"] if m["samples"]]
-    print(*(n for m in members for n in (m["shown_samples"], m["shown_period"])))
-else:
-    key, sums = sys.argv[2], {}
+
+def totals(report):
+    """(samples, period) that are shown of each event that has samples."""
+    return [(m["shown_samples"], m["shown_period"]) for event in report["events"] for m in event["members"] if m["samples"]]
+
+
+def rows(report, key):
+    sums = {}
     for event in report["events"][:1]:
         for row in event["entries"]:
             name = str(row["columns"][key])
             name = name.split(":")[0].strip() if key in ("pid", "tid", "cpu") else name
             name = "None" if key == "symbol" and re.match(r"(\[.*\+)?0x[0-9a-f]+\]?$", name) else name
             sums[name] = sums.get(name, 0) + row["samples"]
-    for name, n in sorted(sums.items()):
-        print(n, name)
+    return sums
+
+
+if __name__ == "__main__":
+    said = json.load(sys.stdin)
+    if sys.argv[1] == "totals":
+        print(*(n for both in totals(said) for n in both))
+    else:
+        for name, n in sorted(rows(said, sys.argv[2]).items()):
+            print(n, name)
