@@ -4,6 +4,7 @@
 To add a lint: an executable file here that prints TAP; the runner finds it. One result per rule (or
 per file, where each file is a job of its own); a failed one lists every place as path:line: why.
 """
+import functools
 import os
 import re
 import sys
@@ -40,6 +41,7 @@ def tree(*folders, ends=()):
     return sorted(found)
 
 
+@functools.lru_cache(maxsize=None)
 def text(path):
     with open(os.path.join(ROOT, path), errors="replace") as f:
         return f.read()
@@ -53,6 +55,7 @@ _TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 _COMMENT = re.compile(r'("(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\')|//[^\n]*|/\*.*?\*/', re.S)
 
 
+@functools.lru_cache(maxsize=None)
 def code(path):
     """A C file with comments, strings and character constants blanked; lines stay where they are."""
     return _TOKEN.sub(_blank, text(path))
