@@ -95,8 +95,7 @@ const struct key_row screen_keys[] = {
 	{ { CTRL_U }, "Ctrl-U", VIEW_PROMPT, "deletes the typed text", .act = act_prompt_delete_all },
 	{ { 'm' }, "m", VIEW_ROWS, "the menu of the row", .act = act_menu },
 	{ { 'a' }, "a", VIEW_ROWS, "annotate: the code of the function", .act = act_annotate },
-	{ { 'D' }, "D", VIEW_ROWS, "data: the types that the row's samples read or write, with their members",
-	  .act = act_types },
+	{ { 'D' }, "D", VIEW_ROWS, "data: the types that the row's samples touch", .act = act_types },
 	{ { 't' }, "t", VIEW_ROWS, "zooms into a thread", .act_by = act_zoom, ZOOM_THREAD },
 	{ { 'd' }, "d", VIEW_ROWS, "zooms into a file (dso)", .act_by = act_zoom, ZOOM_DSO },
 	{ { 'k' }, "k", VIEW_ROWS, "zooms into the kernel", .act = act_zoom_kernel },
@@ -178,7 +177,7 @@ const struct key_row screen_keys[] = {
 	  .act_by = act_code_flip, CODE_BYTES },
 	{ { 'j' }, "j", VIEW_CODE, "shows arrows at jumps, calls and returns, or hides them",
 	  .act_by = act_code_flip, CODE_ARROWS },
-	{ { 'T' }, "T", VIEW_CODE, "shows the type of data that each instruction reads or writes, or hides it",
+	{ { 'T' }, "T", VIEW_CODE, "shows the types of data beside the instructions",
 	  .act_by = act_code_flip, CODE_TYPES },
 	{ { 'P' }, "P", VIEW_CODE, "prints the code to a file", .act = act_code_save },
 	/* Keys of pstat diff. */

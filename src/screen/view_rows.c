@@ -865,7 +865,7 @@ static const struct menu_row {
 	{ "Only this function (symbol)", 's', true },
 	{ "Only one CPU", 'u', true },
 	{ "Only one socket", 'S', true },
-	{ "Data: the types that its samples read or write", 'D', true },
+	{ "Data: the types that its samples touch", 'D', true },
 	{ "Only a span of time", 'T', false },
 	{ "The whole row, with nothing shortened", 'W', true },
 	{ "Print the table to a file", 'P', false },
