@@ -29,25 +29,39 @@ start()
 	shift
 	rm -f ctl ready
 	mkfifo ctl
+	beside=()
 	"$@" <ctl >ready 2>started &
 	starter=$!
 	exec {hold}>ctl
 	pid=
 	for ((i = 0; i < 2400; i++)); do
 		[ ! -s ready ] || find_pid "$comm" # by that name only after its exec
-		[ -z "$pid" ] || return
+		[ -z "$pid" ] || break
 		kill -0 $starter 2>/dev/null || break
 		sleep 0.05
 	done
-	stop
-	fail "the work runs: $*" "$(<started)"
-	exit 1
+	if [ -z "$pid" ]; then
+		stop
+		fail "the work runs: $*" "$(<started)"
+		exit 1
+	fi
+	for ((i = pid; i > 1 && i != starter; i = $(ps -o ppid= -p $i || echo 0))); do
+		beside+=("$i")
+	done
 }
 
+# Of the processes of a container, which have the work's root, some end after the one that was started.
 stop()
 {
+	local process
+
 	exec {hold}>&-
 	wait $starter 2>/dev/null
+	for process in "${beside[@]}"; do
+		while grep -q '^State:.[^ZX]' "/proc/$process/status" 2>/dev/null; do
+			sleep 0.01
+		done
+	done
 }
 
 # sample FILE OPTION...: at least 250 ms of the process's time. No file is kept: what there is now has to do. Samples
