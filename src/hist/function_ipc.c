@@ -16,7 +16,7 @@
 
 #include <stdlib.h>
 
-enum { FUNCTION_BYTES_MAX = 1 << 20 }; /* what lies behind is not counted */
+enum { FUNCTION_BYTES_MAX = 1 << 20 }; /* what comes after them is not counted */
 
 struct code_run { /* of a cell: equal ones */
 	const struct symbol *symbol;
@@ -108,17 +108,9 @@ static bool find_instructions(struct symbols *symbols, const struct symbol *symb
 /* The number of the instruction that begins there; n: none does. */
 static size_t instruction_at(const struct instruction_starts *instructions, uint64_t offset)
 {
-	size_t low = 0, high = instructions->n;
+	const size_t at = BISECT(i, 0, instructions->n, instructions->v[i] < offset);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (instructions->v[middle] < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < instructions->n && instructions->v[low] == offset ? low : instructions->n;
+	return at < instructions->n && instructions->v[at] == offset ? at : instructions->n;
 }
 
 /* The runs are of one function, the first to begin first. */
@@ -130,15 +122,15 @@ static struct function_ipc count_runs(const struct instruction_starts *instructi
 
 	for (size_t i = 0; i < n; i++) {
 		const size_t first = instruction_at(instructions, runs[i].start),
-			     behind = instruction_at(instructions, runs[i].end) + 1;
+			     after = instruction_at(instructions, runs[i].end) + 1;
 
-		if (behind > instructions->n)
+		if (after > instructions->n)
 			continue;
 		ipc.cycles += runs[i].cycles;
-		ipc.instructions += runs[i].n * (behind - first);
-		if (behind > reach)
-			ipc.n_covered += behind - (first > reach ? first : reach);
-		reach = behind > reach ? behind : reach;
+		ipc.instructions += runs[i].n * (after - first);
+		if (after > reach)
+			ipc.n_covered += after - (first > reach ? first : reach);
+		reach = after > reach ? after : reach;
 	}
 	return ipc;
 }
@@ -228,17 +220,10 @@ KEY_VALUE(value_ipc)
 static const struct function_ipc *find_ipc(const struct table *table, uint64_t value)
 {
 	const struct function_ipcs *ipcs = table->private->ipcs;
-	size_t low = 0, high = ipcs->n;
+	const size_t at = BISECT(i, 0, ipcs->n, (uintptr_t)ipcs->v[i].symbol < value);
+	const struct function_ipc *ipc = at < ipcs->n ? &ipcs->v[at] : NULL;
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if ((uintptr_t)ipcs->v[middle].symbol < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < ipcs->n && (uintptr_t)ipcs->v[low].symbol == value && ipcs->v[low].cycles ? &ipcs->v[low] : NULL;
+	return ipc && (uintptr_t)ipc->symbol == value && ipc->cycles ? ipc : NULL;
 }
 
 static double instructions_per_cycle(const struct function_ipc *ipc)

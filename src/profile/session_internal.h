@@ -174,6 +174,7 @@ struct stitched_calls { /* one for each thread number that was sampled */
 	struct stitched_thread *v;
 	size_t n, cap;
 	struct index ix;
+	unsigned n_registers; /* recorded_branch_registers(); 0: not asked so far, or not known */
 };
 void stitched_calls_release(struct stitched_calls *stitched);
 /* Registers for branches that the recorded CPU has; 0: the header does not say. */

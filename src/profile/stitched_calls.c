@@ -87,12 +87,15 @@ size_t session_stitch_calls(struct session *session, const struct replay_sample 
 			    const struct sample_branch **calls)
 {
 	struct stitched_calls *stitched = &session->private->stitched;
-	const unsigned n_registers = recorded_branch_registers(session->recording->info);
 	const struct sample *now = sample->sample;
-	const size_t room = n_registers + (size_t)session->options.max_stack;
 	struct stitched_thread *thread;
-	size_t inside, outside;
+	size_t inside, outside, room;
+	unsigned n_registers;
 
+	if (!stitched->n_registers)
+		stitched->n_registers = recorded_branch_registers(session->recording->info);
+	n_registers = stitched->n_registers;
+	room = n_registers + (size_t)session->options.max_stack;
 	*calls = now->branches;
 	if (!n_registers || sample->thread->tid < 0)
 		return now->n_branches;

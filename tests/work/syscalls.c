@@ -168,20 +168,37 @@ static void open_long_path(size_t n)
 	open_path(path, shown);
 }
 
-static void make_texts(void)
+/* A page, and after it one that may not be read. */
+static char *last_page(void)
+{
+	char *pages = mmap(NULL, (size_t)2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE))
+		exit(1);
+	return pages;
+}
+
+/* A text in a page of a file that nobody has touched. */
+static const char *map_text(void)
 {
 	static const char in_file[] = "/nonexistent/file";
-	char *pages = mmap(NULL, (size_t)2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const int file = memfd_create("syscalls", 0);
 	const char *mapped;
-	long result;
 
-	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE) || file < 0 ||
-	    write(file, in_file, sizeof(in_file)) != sizeof(in_file))
+	if (file < 0 || write(file, in_file, sizeof(in_file)) != sizeof(in_file))
 		exit(1);
 	mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
 	if (mapped == MAP_FAILED)
 		exit(1);
+	return mapped;
+}
+
+static void make_texts(void)
+{
+	char *pages = last_page();
+	const char *mapped = map_text();
+	long result;
+
 	memset(pages, 'x', PAGE);
 	CALL(getpgid, NOBODY);
 	SEEN("getpgid(pid: %d)", NOBODY);
@@ -400,18 +417,10 @@ static void use_strings(const char *unreadable)
 
 static void make_buffers(void)
 {
-	static const char in_file[] = "/nonexistent/file";
-	char *pages = mmap(NULL, (size_t)2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	const int file = memfd_create("syscalls", 0);
-	const char *mapped;
+	char *pages = last_page();
+	const char *mapped = map_text();
 	long result;
 
-	if (pages == MAP_FAILED || mprotect(pages + PAGE, PAGE, PROT_NONE) || file < 0 ||
-	    write(file, in_file, sizeof(in_file)) != sizeof(in_file))
-		exit(1);
-	mapped = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, file, 0);
-	if (mapped == MAP_FAILED)
-		exit(1);
 	pages[PAGE - 1] = 'x';
 	CALL(getpgid, NOBODY);
 	SEEN("getpgid(pid: %d)", NOBODY);
