@@ -15,7 +15,7 @@ test_one_name_per_function()
 	need_paranoid 2
 	cat >lib.c <<'END_C'
 static volatile unsigned long sum;
-#define BUSY for (int i = 0; i < 50000; i++) sum += (unsigned long)i
+#define BUSY for (int i = 0; i < 1000; i++) sum += (unsigned long)i
 void tidy_code(void) { BUSY; }
 __asm__(".symver tidy_code, tidy@@V2");
 __asm__(".symver tidy_code, much_longer_name_of_then@V1");
@@ -41,6 +41,7 @@ END_C
 	cp libshop.so "whole$PWD"
 	strip -o "stripped$PWD/libshop.so" libshop.so
 	objcopy --only-keep-debug libshop.so "debug$PWD/libshop.so"
+	# A turn of the work is much shorter than the time between samples, and no part of it escapes them all.
 	"$PSTAT" record -q -N -F 2000 -e cpu-clock:u -o data -- "$WORK/spend" 400 ./prog 2>/dev/null
 	for tree in whole stripped debug; do
 		# Each has a quarter of the samples; what is there once is of the library's start.

@@ -111,10 +111,11 @@ spans()
 		END { for (tid in to) printf "%d %d %d\n", tid, sum[tid], to[tid] - from[tid] }'
 }
 
-# Time on a CPU is sampled each 50 us: on a machine that gives none for a while, fewer samples come, never more.
+# Time on a CPU is sampled each 50 us: on a machine that gives none for a while, fewer samples come, never more. That a
+# function has no wait of another's is tests/long/waits.sh: it was seen once in some 1,000 runs.
 test_wall()
 {
-	local tid sum span least most
+	local tid sum span least slept
 
 	need_paranoid 1
 	record_wall() { run "$PSTAT" record -q --wall -c 50000 -o x "$@"; }
@@ -125,11 +126,11 @@ test_wall()
 		check "thread $tid: $sum ns of the $span that it lived" test "$sum" -gt 0 -a "$sum" -le $((span + span / 50 + 100000))
 	done < <(spans x)
 	record_wall --call-graph dwarf -- "$waits" 5
-	read -r _ least most < <(grep '^sleeps ' <<<"$out")
+	read -r _ least _ < <(grep '^sleeps ' <<<"$out")
 	folded=$("$PSTAT" report -i x --folded 2>/dev/null)
 	same "one event" wall-clock "$("$PSTAT" evlist -i x | grep -v dummy)"
-	between "a wait's function has all that it slept" $((least / 1000)) $((most / 1000)) \
-		"$(awk '/;sleeps;.*;\[waiting\] / { sum += $NF } END { print sum }' <<<"$folded")"
+	slept=$(awk '/;sleeps;.*;\[waiting\] / { sum += $NF } END { print sum + 0 }' <<<"$folded")
+	check "a wait's function has all that it slept: $slept us" test "$slept" -ge $((least / 1000))
 	has "the state is a column" '^ +[0-9.]+% +waits +waiting +libc' \
 		"$("$PSTAT" report -i x --stdio --no-children -g none 2>/dev/null)"
 	"$PSTAT" report -i x --flamegraph=x.html 2>/dev/null
@@ -141,7 +142,7 @@ test_wall()
 		awk '/;\[(waiting|preempted)\] / { n += $NF } END { print n }')" \
 		"$("$PYTHON" "$ROOT/tests/cli/export_firefox.py" categories x.json | awk '$2 == "Idle" { print $1 }')"
 	"$PSTAT" report -i x --speedscope=x.json 2>/dev/null
-	between "speedscope: a wait's function has all that it slept, in ms" $((least / 1000)) $((most / 1000)) \
+	same "speedscope: as much" "$slept" \
 		"$("$PYTHON" "$ROOT/tests/cli/flamegraph.py" speedscope_weight x.json sleeps '[waiting]')"
 	has "and so does the picture" 'class="waiting"' "$(<x.svg)"
 	fails_with 129 '--wall: its event is a clock' "$PSTAT" record --wall -e page-faults true
