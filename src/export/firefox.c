@@ -348,8 +348,11 @@ static void use_waits(struct firefox *f, struct firefox_sizes *sizes)
 		return;
 	sizes->n_nodes += (uint32_t)f->waits.n;
 	sizes->n_frames += N_WAIT_FRAMES;
-	for (enum task_state state = TASK_WAITING; state <= TASK_PREEMPTED; state++)
-		use(&f->used_funcs, func_of_wait(f, state), f->n_funcs);
+	for (enum task_state state = TASK_WAITING; state <= TASK_PREEMPTED; state++) {
+		uint32_t func = func_of_wait(f, state); /* makes n_funcs grow */
+
+		use(&f->used_funcs, func, f->n_funcs);
+	}
 }
 
 /* The place of an unknown location is after all others. */

@@ -90,6 +90,11 @@ test_odd()
 		report $shape.data --firefox=p.json
 		same "$shape: valid, and the samples of the table" "$(samples $shape.data)" "$(firefox check p.json | cut -d ' ' -f 1)"
 	done
+	# One function, and the two of waits, which come when all others are known.
+	"$PYTHON" "$ROOT/tests/cli/newer_recording.py" waits.data plain
+	report waits.data --firefox=p.json
+	check "waits: valid" firefox check p.json
+	has "are there" ';\[waiting\] ' "$(firefox folded p.json)"
 	odd threads.data threads
 	report threads.data --firefox=p.json
 	same "10,000 threads" 10000 "$(firefox threads p.json | wc -l)"
