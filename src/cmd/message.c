@@ -177,6 +177,9 @@ void message_add_waits(struct str *out, const struct off_cpu_totals *off, const 
 	if (off->no_stack)
 		str_addf(out, "; %" PRIu64 " without a stack", off->no_stack);
 	str_addc(out, '\n');
+	if (off->over_losses)
+		str_addf(out, "  %" PRIu64 " of these waits, %.3f s: records were lost meanwhile, each may be "
+			 "several waits\n", off->over_losses, seconds(off->over_losses_ns));
 	if (off->slept && sampling->wakers)
 		str_addf(out, "  %" PRIu64 " of %" PRIu64 " waits that ended and were not preemptions: their waker is "
 			 "recorded\n", off->woken, off->slept);

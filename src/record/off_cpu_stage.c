@@ -9,7 +9,8 @@
  *	      '------ SWITCH in ------> RUNNING <------ SWITCH in ------'  a sample is written
  *
  * What comes in a state where it cannot be, is because a record is not there: it is counted, and the state is the one
- * that the record tells. A thread that has ended switches once more, which is no wait.
+ * that the record tells. A thread that has ended switches once more, which is no wait. Where both records of a time on
+ * the CPU are lost, two waits look like one: those during which the kernel has lost records are counted.
  */
 #include "record/off_cpu_stage.h"
 
@@ -37,6 +38,7 @@ struct comeback {
 	struct comeback *next; /* among the idle or the done ones */
 	size_t index;
 	uint64_t ticket;
+	bool after_loss; /* the record before it in its ring is the one of a loss */
 	struct str out;
 };
 
@@ -62,6 +64,8 @@ struct off_cpu_stage {
 	struct stage *stage;
 	struct off_cpu_totals totals;
 	uint64_t newest_ns;
+	bool after_loss; /* the record taken last is the one of a loss */
+	uint64_t lost_ns; /* in the order of time: when the last loss was recorded; 0: there was none */
 	_Atomic uint64_t from_ns, until_ns; /* switches count from the one up to the other */
 
 	/* Threads, and the order of time. */
@@ -183,9 +187,18 @@ static void take_stack(struct off_cpu_stage *off, const struct kept_stack *stack
 	str_release(&why);
 }
 
+static void count_wait(struct off_cpu_totals *totals, const struct waiter *waiter, uint64_t wait_ns, bool spans_loss)
+{
+	totals->waits++;
+	totals->ns += wait_ns;
+	totals->no_stack += !waiter->stack;
+	totals->over_losses += spans_loss;
+	totals->over_losses_ns += spans_loss ? wait_ns : 0;
+}
+
 /* Writes the wait unless it is too short. */
 static int write_wait(struct off_cpu_stage *off, const struct waiter *waiter, uint64_t wait_ns, uint64_t time_ns,
-		      uint32_t cpu, struct str *out, struct str *err)
+		      uint32_t cpu, bool after_loss, struct str *out, struct str *err)
 {
 	struct record_body body = { .type = RECORD_SAMPLE, .misc = MISC_USER };
 
@@ -194,9 +207,7 @@ static int write_wait(struct off_cpu_stage *off, const struct waiter *waiter, ui
 		off->totals.short_ns += wait_ns;
 		return 0;
 	}
-	off->totals.waits++;
-	off->totals.ns += wait_ns;
-	off->totals.no_stack += !waiter->stack;
+	count_wait(&off->totals, waiter, wait_ns, after_loss || waiter->out_ns < off->lost_ns);
 	if (waiter->stack)
 		take_stack(off, waiter->stack, &body);
 	if (waiter->preempted)
@@ -304,10 +315,10 @@ static void goes_out(struct off_cpu_stage *off, struct waiter *waiter, const str
 }
 
 static int write_ended_wait(struct off_cpu_stage *off, const struct waiter *waiter, uint64_t to_ns, uint32_t cpu,
-			    struct str *out, struct str *err)
+			    struct comeback *comeback, struct str *err)
 {
 	uint64_t wait_ns = to_ns - waiter->out_ns;
-	int rc = write_wait(off, waiter, wait_ns, to_ns, cpu, out, err);
+	int rc = write_wait(off, waiter, wait_ns, to_ns, cpu, comeback->after_loss, &comeback->out, err);
 
 	if (rc || wait_ns < off->options.least_ns || waiter->preempted)
 		return rc;
@@ -315,11 +326,11 @@ static int write_ended_wait(struct off_cpu_stage *off, const struct waiter *wait
 	if (!waiter->waker)
 		return 0;
 	off->totals.woken++;
-	return write_waker(off, waiter->waker, wait_ns, to_ns, out, err);
+	return write_waker(off, waiter->waker, wait_ns, to_ns, &comeback->out, err);
 }
 
 static int comes_back(struct off_cpu_stage *off, struct waiter *waiter, const struct record_body *body,
-		      struct str *out, struct str *err)
+		      struct comeback *comeback, struct str *err)
 {
 	bool waits = waiter->state == WAITER_WAITING, backwards = waits && body->id.time_ns < waiter->out_ns;
 	int rc = 0;
@@ -328,7 +339,7 @@ static int comes_back(struct off_cpu_stage *off, struct waiter *waiter, const st
 	off->totals.unpaired += waiter->state == WAITER_RUNNING;
 	off->totals.backwards += backwards;
 	if (waits && !backwards)
-		rc = write_ended_wait(off, waiter, body->id.time_ns, body->id.cpu, out, err);
+		rc = write_ended_wait(off, waiter, body->id.time_ns, body->id.cpu, comeback, err);
 	waiter->state = WAITER_RUNNING;
 	drop_stack(off, waiter);
 	return rc;
@@ -346,7 +357,7 @@ static int switch_in_order(struct off_cpu_stage *off, const struct record *recor
 	if (counts && !waiter)
 		off->totals.begun_before += comeback != NULL;
 	else if (counts && comeback)
-		rc = comes_back(off, waiter, body, &comeback->out, err);
+		rc = comes_back(off, waiter, body, comeback, err);
 	else if (counts)
 		goes_out(off, waiter, body);
 	else if (waiter && waiter->state != WAITER_WAITING)
@@ -367,7 +378,9 @@ static int other_in_order(void *context, struct replay *replay, const struct rec
 	(void)replay;
 	if (record->type == RECORD_SWITCH || record->type == RECORD_SWITCH_CPU_WIDE)
 		return switch_in_order(off, record, body, thread, err);
-	if (!thread)
+	if (record->type == RECORD_LOST)
+		off->lost_ns = body->id.time_ns;
+	if (record->type == RECORD_LOST || !thread)
 		return 0;
 	waiter = waiter_of(thread);
 	if (record->type == RECORD_FORK) {
@@ -433,7 +446,7 @@ static int take_sample(struct off_cpu_stage *off, const struct perf_event_header
 }
 
 static int take_switch(struct off_cpu_stage *off, const struct perf_event_header *header,
-		       const struct record_body *body, uint64_t ticket, struct str *err)
+		       const struct record_body *body, bool after_loss, uint64_t ticket, struct str *err)
 {
 	struct comeback *comeback;
 	int rc;
@@ -446,15 +459,21 @@ static int take_switch(struct off_cpu_stage *off, const struct perf_event_header
 	}
 	comeback = comeback_get(off);
 	comeback->ticket = ticket;
+	comeback->after_loss = after_loss;
 	str_reset(&comeback->out);
 	rc = feed(off, header, comeback->index + 1, false, err);
 	return rc ? rc : STAGE_LATER;
 }
 
+static bool is_of_tasks(uint32_t type)
+{
+	return type == RECORD_FORK || type == RECORD_EXIT || type == RECORD_COMM;
+}
+
 static bool is_of_interest(uint32_t type)
 {
 	return type == RECORD_SAMPLE || type == RECORD_SWITCH || type == RECORD_SWITCH_CPU_WIDE ||
-	       type == RECORD_FORK || type == RECORD_EXIT || type == RECORD_COMM;
+	       type == RECORD_LOST || is_of_tasks(type);
 }
 
 static int take(void *data, const struct perf_event_header *header, uint64_t ticket, struct str *out, struct str *err)
@@ -463,9 +482,11 @@ static int take(void *data, const struct perf_event_header *header, uint64_t tic
 	struct str why = STR_INIT;
 	struct record_body body;
 	struct record record;
+	bool after_loss = off->after_loss;
 	int rc;
 
 	(void)out;
+	off->after_loss = header->type == RECORD_LOST;
 	if (!is_of_interest(header->type))
 		return STAGE_PASS;
 	record_from_bytes(&record, (const uint8_t *)header, 0, false);
@@ -473,7 +494,7 @@ static int take(void *data, const struct perf_event_header *header, uint64_t tic
 	str_release(&why);
 	if (!rc && (body.id.has & PERF_SAMPLE_TIME) && body.id.time_ns > off->newest_ns)
 		off->newest_ns = body.id.time_ns;
-	if (header->type == RECORD_FORK || header->type == RECORD_EXIT || header->type == RECORD_COMM)
+	if (header->type == RECORD_LOST || is_of_tasks(header->type))
 		return feed(off, header, 0, false, err);
 	if (!body.event || (body.event != off->event && body.event != off->wakeups))
 		return STAGE_PASS;
@@ -483,7 +504,7 @@ static int take(void *data, const struct perf_event_header *header, uint64_t tic
 	}
 	if (header->type == RECORD_SAMPLE)
 		return take_sample(off, header, &body, err);
-	return take_switch(off, header, &body, ticket, err);
+	return take_switch(off, header, &body, after_loss, ticket, err);
 }
 
 static int collect(void *data, bool wait, uint64_t *ticket, struct str *out, struct str *err)
@@ -527,7 +548,7 @@ static int write_open_wait(struct off_cpu_stage *off, const struct waiter *waite
 		return 0;
 	/* A thread may have left after the end, while that was not known yet. */
 	rc = write_wait(off, waiter, end_ns > waiter->out_ns ? end_ns - waiter->out_ns : 0,
-			end_ns > off->newest_ns ? end_ns : off->newest_ns, waiter->cpu, out, err);
+			end_ns > off->newest_ns ? end_ns : off->newest_ns, waiter->cpu, off->after_loss, out, err);
 	off->totals.open += off->totals.waits - waits;
 	return rc;
 }

@@ -300,6 +300,11 @@ struct off_cpu_totals {
 	uint64_t waits, ns; /* written as samples of offcpu-time, and the sum of their periods */
 	uint64_t open; /* of these, not over at the end: they lasted until then */
 	uint64_t no_stack; /* of these, without a stack: the sample at the switch is not there */
+	/*
+	 * Waits of these during which records were lost, and the sum of their periods: where the thread was back
+	 * meanwhile and nothing of it is there, several waits and the time between them look like one.
+	 */
+	uint64_t over_losses, over_losses_ns;
 	uint64_t slept, woken; /* with wakers: of these, over and not preempted; and whose wakeup is recorded */
 	uint64_t short_waits, short_ns; /* left out, as they were shorter than off_cpu_least_ns */
 	/* Not known how long: */

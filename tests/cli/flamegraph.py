@@ -213,7 +213,7 @@ def speedscope_weight(path, within, innermost):
         for stack, weight in zip(profile["samples"], profile["weights"]):
             names = [frames[i] for i in stack]
             total += weight if within in names and names[-1] == innermost else 0
-    print(int(total * 1000))
+    print(round(total * 1000))
 
 
 def drive(path, script, to):

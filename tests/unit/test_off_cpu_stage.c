@@ -212,6 +212,15 @@ static void tell_task(struct bench *b, uint32_t type, uint32_t tid, uint64_t tim
 	tell(b, &body);
 }
 
+static void tell_loss(struct bench *b, uint64_t time_ns)
+{
+	struct record_body body = body_of(RECORD_LOST, 0, time_ns, 0);
+
+	body.lost.id = ID;
+	body.lost.lost = 3;
+	tell(b, &body);
+}
+
 static void tell_exec(struct bench *b, uint32_t tid, uint64_t time_ns)
 {
 	struct record_body body = body_of(RECORD_COMM, tid, time_ns, 0);
@@ -446,6 +455,36 @@ static void lost_records_are_counted(void **state)
 	assert_int_equal(totals.unpaired, 3);
 	assert_int_equal(totals.begun_before, 1);
 	assert_int_equal(totals.ns, 17);
+	end(b);
+}
+
+static void waits_with_losses_in_them_are_counted(void **state)
+{
+	struct bench *b = begin((struct off_cpu_stage_options){ 0 });
+	struct off_cpu_totals totals;
+
+	(void)state;
+	leave(b, 7, 100, 0);
+	come_back(b, 7, 110, 0);
+	leave(b, 8, 120, 1); /* and is back after the loss */
+	tell_loss(b, 130);
+	leave(b, 7, 140, 0);
+	come_back(b, 7, 147, 0);
+	come_back(b, 8, 150, 1);
+	leave(b, 7, 200, 0);
+	tell_loss(b, 231); /* found room for the next, which has its time already */
+	come_back(b, 7, 230, 0);
+	leave(b, 7, 300, 0);
+	leave(b, 8, 305, 1); /* not over at the end */
+	come_back(b, 7, 310, 0);
+	tell_loss(b, 320);
+	leave(b, 7, 330, 0);
+	come_back(b, 7, 350, 0);
+	totals = tell_end(b);
+	assert_int_equal(totals.waits, 7);
+	assert_int_equal(totals.ns, 10 + 7 + 30 + 30 + 10 + 20 + 45);
+	assert_int_equal(totals.over_losses, 3);
+	assert_int_equal(totals.over_losses_ns, 30 + 30 + 45);
 	end(b);
 }
 
@@ -712,6 +751,7 @@ int main(void)
 		cmocka_unit_test(short_waits_are_counted),
 		cmocka_unit_test(open_waits_last_until_the_end),
 		cmocka_unit_test(lost_records_are_counted),
+		cmocka_unit_test(waits_with_losses_in_them_are_counted),
 		cmocka_unit_test(threads_end_and_begin),
 		cmocka_unit_test(interrupted_waits_have_no_length),
 		cmocka_unit_test(only_what_all_cpus_saw_counts),
