@@ -26,8 +26,9 @@ static char *dir_of_config(const char *path)
 {
 	struct str why = STR_INIT;
 	char *dir = NULL;
+	const struct config_reader reader = { .value = take_dir, .context = &dir };
 
-	config_read(path, take_dir, &dir, &why);
+	config_read(path, &reader, &why);
 	str_release(&why);
 	return dir;
 }

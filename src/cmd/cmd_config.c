@@ -34,12 +34,18 @@ struct config_print {
 	bool any;
 };
 
-static bool is_known(const char *key)
+/* Adds a note on a key that is not used. */
+static void add_unused(struct config_print *print, const char *key, unsigned line)
 {
-	for (const struct config_row *row = config_rows; row->key; row++)
-		if (!strcmp(row->key, key))
-			return true;
-	return false;
+	enum config_key kind = config_key_kind(key);
+	struct str near = STR_INIT;
+
+	if (kind == CONFIG_KEY_KNOWN)
+		return;
+	if (kind == CONFIG_KEY_UNKNOWN)
+		config_add_near(&near, key);
+	note_add(&print->notes, false, NULL, "%s:%u: '%s' means nothing to pstat%s", print->path, line, key, near.s);
+	str_release(&near);
 }
 
 static void print_value(void *context, const char *key, const char *value, unsigned line)
@@ -53,18 +59,25 @@ static void print_value(void *context, const char *key, const char *value, unsig
 	str_addc(&print->out, '=');
 	str_add_printable(&print->out, value, strlen(value));
 	str_addc(&print->out, '\n');
-	if (!is_known(key))
-		note_add(&print->notes, false, NULL, "%s:%u: '%s' means nothing to pstat", print->path, line, key);
+	add_unused(print, key, line);
+}
+
+static void print_damage(void *context, unsigned line, const char *why)
+{
+	struct config_print *print = context;
+
+	note_add(&print->notes, false, NULL, "%s:%u: the line is not used: %s", print->path, line, why);
 }
 
 /* A file that is not there says nothing. */
 static int print_file(struct config_print *print, const char *path)
 {
+	const struct config_reader reader = { .value = print_value, .damage = print_damage, .context = print };
 	struct str why = STR_INIT;
 	int rc;
 
 	print->path = path;
-	rc = config_read(path, print_value, print, &why);
+	rc = config_read(path, &reader, &why);
 	if (rc && rc != -ENOENT && rc != -ENOTDIR)
 		message_error("%s: %s", path, why.s);
 	else
@@ -74,16 +87,16 @@ static int print_file(struct config_print *print, const char *path)
 }
 
 /* The files that count, in the order of being read; the caller frees. How many. */
-static size_t choose_files(const struct config_options *options, char *paths[CONFIG_FILES_MAX])
+static size_t choose_files(const struct config_options *options, struct config_path paths[CONFIG_FILES_MAX])
 {
 	size_t n = 0;
 
 	if (!options->system && !options->user)
 		return config_paths(paths);
 	if (options->system)
-		paths[n++] = xstrdup(CONFIG_SYSTEM_PATH);
+		paths[n++] = (struct config_path){ .path = xstrdup(CONFIG_SYSTEM_PATH) };
 	if (options->user)
-		paths[n++] = config_user_path();
+		paths[n++] = (struct config_path){ .path = config_user_path() };
 	return n;
 }
 
@@ -91,14 +104,14 @@ static size_t choose_files(const struct config_options *options, char *paths[CON
 static int print_values(const struct config_options *options, const char *key)
 {
 	struct config_print print = { .key = key, .out = STR_INIT };
-	char *paths[CONFIG_FILES_MAX];
+	struct config_path paths[CONFIG_FILES_MAX];
 	size_t n = choose_files(options, paths);
 	int status = 0, printed;
 
 	for (size_t i = 0; i < n; i++) {
-		if (paths[i] && print_file(&print, paths[i]))
+		if (paths[i].path && print_file(&print, paths[i].path))
 			status = EXIT_PSTAT_FAILED;
-		free(paths[i]);
+		free(paths[i].path);
 	}
 	printed = message_stdout(&print.out);
 	message_notes(&print.notes, 0, false);

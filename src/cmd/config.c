@@ -7,18 +7,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { KEY_SHOWN_MAX = 80 };
+
 const struct config_row config_rows[] = {
 	{ "buildid.dir", NULL, CONFIG_CACHE, "buildid-dir", "the build-id cache" },
+	{ "buildid.dir", "archive", CONFIG_CACHE, "buildid-dir", "the build-id cache" },
+	{ "buildid.dir", "buildid-cache", CONFIG_CACHE, "buildid-dir", "the build-id cache" },
 	{ "call-graph.record-mode", "record", CONFIG_VARIABLE, "PSTAT_CALL_GRAPH", "what -g means: fp, dwarf, ..." },
 	{ "call-graph.order", "report", CONFIG_VALUE, "call-graph", "caller or callee" },
 	{ "call-graph.print-type", "report", CONFIG_VALUE, "call-graph", "graph, fractal, flat, folded or none" },
 	{ "call-graph.sort-key", "report", CONFIG_VALUE, "call-graph", "function or address" },
 	{ "call-graph.threshold", "report", CONFIG_VALUE, "call-graph", "the least percentage of a branch" },
+	{ "record.call-graph", "record", CONFIG_VARIABLE, "PSTAT_CALL_GRAPH", "what -g means: fp, dwarf, ..." },
 	{ "record.build-id", "record", CONFIG_WORDS,
 	  "cache= no-cache=no-buildid-cache skip=no-buildid mmap=buildid-mmap", "cache, no-cache, skip or mmap" },
 	{ "report.children", "report", CONFIG_BOOL, "children", "sums over called functions" },
 	{ "report.group", "report", CONFIG_BOOL, "group", "events of a group side by side" },
 	{ "report.percent-limit", "report", CONFIG_VALUE, "percent-limit", "the least percentage of a row" },
+	{ "report.skip-empty", "report", CONFIG_BOOL, "skip-empty", "no table of events without samples" },
 	{ "report.sort_order", "report", CONFIG_VALUE, "sort", "the keys of a row" },
 	{ "top.children", "top", CONFIG_BOOL, "children", "sums over called functions" },
 	{ "annotate.disassembler_style", "annotate", CONFIG_VALUE, "disassembler-style", "att or intel" },
@@ -32,6 +38,40 @@ const struct config_row config_rows[] = {
 	{ .key = NULL },
 };
 
+/* perf's other keys, so that they are not taken for mistakes; patterns stand for sections without a row. */
+static const char *const perf_keys[] = {
+	"addr2line.*", "alias.*", "annotate.addr2line", "annotate.demangle", "annotate.demangle_kernel",
+	"annotate.disassemblers", "annotate.jump_arrows", "annotate.objdump", "annotate.offset_level",
+	"annotate.show_linenr", "annotate.show_nr_jumps", "annotate.show_nr_samples", "annotate.show_total_period",
+	"annotate.use_offset", "auxtrace.*", "bpf.*", "buildid-cache.*", "call-graph.dump-size",
+	"call-graph.print-limit", "color.*", "colors.*", "convert.*", "core.*", "daemon.*", "ftrace.*", "gtk.*",
+	"help.*", "hist.*", "intel-pt.*", "itrace.*", "kmem.*", "llvm.*", "man.*", "pager.*", "record.aio",
+	"record.debuginfod", "report.queue-size", "samples.*", "scripts.*", "session-*", "stat.*", "top.call-graph",
+	"trace.*", "tui.*", "ui.*",
+};
+
+enum config_key config_key_kind(const char *key)
+{
+	for (const struct config_row *row = config_rows; row->key; row++)
+		if (!strcmp(row->key, key))
+			return CONFIG_KEY_KNOWN;
+	for (size_t i = 0; i < ARRAY_SIZE(perf_keys); i++)
+		if (glob_match(perf_keys[i], key))
+			return CONFIG_KEY_PERF;
+	return CONFIG_KEY_UNKNOWN;
+}
+
+void config_add_near(struct str *out, const char *key)
+{
+	struct near_name near;
+
+	near_init(&near, key, strlen(key));
+	for (const struct config_row *row = config_rows; row->key; row++)
+		near_consider(&near, row->key);
+	if (near_best(&near))
+		str_addf(out, "; is '%s' meant?", near_best(&near));
+}
+
 static char *own_path(void)
 {
 	const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -41,25 +81,33 @@ static char *own_path(void)
 	return home && *home ? xasprintf("%s/.config/pstat/config", home) : NULL;
 }
 
-size_t config_paths(char *paths[CONFIG_FILES_MAX])
+size_t config_paths(struct config_path paths[CONFIG_FILES_MAX])
 {
 	const char *named = getenv("PERF_CONFIG");
+	bool alone = named && *named;
 	size_t n = 0;
 
-	if (!named || !*named)
-		paths[n++] = xstrdup(CONFIG_SYSTEM_PATH);
-	paths[n++] = config_user_path();
-	if (!named || !*named)
-		paths[n++] = own_path();
+	if (!alone)
+		paths[n++] = (struct config_path){ .path = xstrdup(CONFIG_SYSTEM_PATH) };
+	paths[n++] = (struct config_path){ .path = config_user_path() };
+	if (!alone)
+		paths[n++] = (struct config_path){ .path = own_path(), .own = true };
 	return n;
 }
 
 /* ---- one value ---- */
 
+/* Lines of one kind in one file: the first one has a note, the others are counted. */
+struct config_faults {
+	struct str first;
+	unsigned others;
+};
+
 struct config_search {
 	struct config_words *words;
 	const struct command *command;
-	const char *path;
+	const struct config_path *file;
+	struct config_faults damaged, unknown; /* of this file */
 	struct note_list notes;
 };
 
@@ -126,18 +174,54 @@ static bool use(struct config_words *words, const struct config_row *row, const 
 	return true;
 }
 
-static void take_value(void *context, const char *key, const char *value, unsigned line)
+/* Starts the sentence on a faulty line; false: another one of the file has it. */
+static bool is_first(struct config_faults *faults, const struct config_search *search, unsigned line)
+{
+	if (faults->first.len) {
+		faults->others++;
+		return false;
+	}
+	str_addf(&faults->first, "%s:%u: ", search->file->path, line);
+	return true;
+}
+
+static void take_damage(void *context, unsigned line, const char *why)
 {
 	struct config_search *search = context;
 
+	if (is_first(&search->damaged, search, line))
+		str_addf(&search->damaged.first, "the line is not used: %s", why);
+}
+
+/* A key without a row: perf's keys that mean nothing here may stand in perf's files. */
+static void take_other(struct config_search *search, const char *key, unsigned line)
+{
+	enum config_key kind = config_key_kind(key);
+
+	if (kind == CONFIG_KEY_KNOWN || (kind == CONFIG_KEY_PERF && !search->file->own))
+		return;
+	if (!is_first(&search->unknown, search, line))
+		return;
+	str_addf(&search->unknown.first, "'%.*s' %s", KEY_SHOWN_MAX, key,
+		 kind == CONFIG_KEY_PERF ? "is perf's and means nothing to pstat" : "is no key");
+	config_add_near(&search->unknown.first, key);
+}
+
+static void take_value(void *context, const char *key, const char *value, unsigned line)
+{
+	struct config_search *search = context;
+	const char *path = search->file->path;
+
+	take_other(search, key, line);
 	for (const struct config_row *row = config_rows; row->key; row++) {
-		if (strcmp(row->key, key) != 0 || !row->command || strcmp(row->command, search->command->name) != 0)
+		if (strcmp(row->key, key) != 0 || !row->command || strcmp(row->command, search->command->name) != 0 ||
+		    row->form == CONFIG_CACHE)
 			continue;
 		if (use(search->words, row, value))
-			note_add(&search->notes, false, NULL, "%s: %s = %s", search->path, key, value);
+			note_add(&search->notes, false, NULL, "%s: %s = %s", path, key, value);
 		else
-			note_add(&search->notes, false, NULL, "%s:%u: %s = %s is not used: it is %s", search->path,
-				 line, key, value, row->help);
+			note_add(&search->notes, false, NULL, "%s:%u: %s = %s is not used: it is %s", path, line, key,
+				 value, row->help);
 	}
 }
 
@@ -151,28 +235,45 @@ static bool has_rows(const struct command *command)
 	return false;
 }
 
-static void read_file(struct config_search *search, const char *path)
+static void add_faults(struct note_list *notes, struct config_faults *faults)
 {
+	char *others = NULL;
+
+	if (faults->others)
+		others = xasprintf("%u more like it: 'pstat config -l' names all", faults->others);
+	if (faults->first.len)
+		note_add(notes, false, others, "%s", faults->first.s);
+	free(others);
+	str_release(&faults->first);
+	*faults = (struct config_faults){ .first = STR_INIT };
+}
+
+static void read_file(struct config_search *search, const struct config_path *file)
+{
+	const struct config_reader reader = { .value = take_value, .damage = take_damage, .context = search };
 	struct str why = STR_INIT;
 	int rc;
 
-	search->path = path;
-	rc = config_read(path, take_value, search, &why);
+	search->file = file;
+	rc = config_read(file->path, &reader, &why);
 	if (rc && rc != -ENOENT && rc != -ENOTDIR)
-		note_add(&search->notes, false, NULL, "%s is not used: %s", path, why.s);
+		note_add(&search->notes, false, NULL, "%s is not used: %s", file->path, why.s);
+	add_faults(&search->notes, &search->damaged);
+	add_faults(&search->notes, &search->unknown);
 	str_release(&why);
 }
 
 void config_words_find(struct config_words *words, const struct command *command, int *argc, char ***argv)
 {
-	struct config_search search = { .words = words, .command = command };
-	char *paths[CONFIG_FILES_MAX];
+	struct config_search search = { .words = words, .command = command, .damaged.first = STR_INIT,
+					.unknown.first = STR_INIT };
+	struct config_path paths[CONFIG_FILES_MAX];
 	size_t n = has_rows(command) ? config_paths(paths) : 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (paths[i])
-			read_file(&search, paths[i]);
-		free(paths[i]);
+		if (paths[i].path)
+			read_file(&search, &paths[i]);
+		free(paths[i].path);
 	}
 	message_notes(&search.notes, 0, false);
 	note_list_release(&search.notes);

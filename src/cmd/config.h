@@ -6,7 +6,8 @@
  *	/etc/perfconfig, ~/.perfconfig, ~/.config/pstat/config -> rows of config_rows[] -> words before argv[1]
  *
  * No count and no machine format changes by a configuration in silence: a note names the file and the key of each
- * value that is used. Commands that have no row open no file.
+ * value that is used. A line that is damaged and a key that is nobody's are named, too, one of each kind in a file;
+ * perf's keys that mean nothing here are passed over in perf's files. Commands that have no row open no file.
  */
 #ifndef PSTAT_CMD_CONFIG_H
 #define PSTAT_CMD_CONFIG_H
@@ -43,11 +44,23 @@ void config_words_find(struct config_words *words, const struct command *command
 void config_words_release(struct config_words *words);
 #define CONFIG_SYSTEM_PATH "/etc/perfconfig"
 enum { CONFIG_FILES_MAX = 3 };
+struct config_path {
+	char *path; /* NULL: there is no home */
+	bool own; /* pstat's alone: a key of perf's that means nothing to pstat is wrong there */
+};
 /*
  * The files that count, in the order of being read, so that the last value of a key holds: the machine's, perf's of
- * the user, and $XDG_CONFIG_HOME/pstat/config; $PERF_CONFIG alone where that is set. How many; the caller frees each,
- * which may be NULL.
+ * the user, and $XDG_CONFIG_HOME/pstat/config; $PERF_CONFIG alone where that is set. How many; the caller frees each.
  */
-size_t config_paths(char *paths[CONFIG_FILES_MAX]);
+size_t config_paths(struct config_path paths[CONFIG_FILES_MAX]);
+
+enum config_key {
+	CONFIG_KEY_KNOWN, /* it has a row */
+	CONFIG_KEY_PERF, /* perf's, which means nothing to pstat */
+	CONFIG_KEY_UNKNOWN,
+};
+enum config_key config_key_kind(const char *key);
+/* Adds "; is 'x' meant?" where a key with a row is near. */
+void config_add_near(struct str *out, const char *key);
 
 #endif

@@ -20,7 +20,10 @@ static void lower(char *text)
 		*text = (char)tolower((unsigned char)*text);
 }
 
-/* The value after "=", without quotes, comment and blanks at the end; written over the text itself. */
+/*
+ * The value after "=", without quotes, comment and blanks at the end; written over the text itself. NULL: a quote is
+ * not closed.
+ */
 static char *unquote(char *text)
 {
 	char *from = skip_blanks(text), *to = text, *end = text;
@@ -38,50 +41,94 @@ static char *unquote(char *text)
 			end = to;
 	}
 	*end = '\0';
-	return text;
+	return quoted ? NULL : text;
 }
 
-/* "name = value" or "name" in a section. */
-static void take_line(char *line, const char *section, unsigned number, config_fn *take, void *context)
+static bool is_end(char byte)
 {
-	char *name = line, *at = line + strcspn(line, " \t\r=#;"), yes[] = "true", *value = yes, *key;
-	bool set = *skip_blanks(at) == '=';
+	return !byte || byte == '#' || byte == ';';
+}
 
+/*
+ * "name = value" or "name" in a section; section NULL: above the first one. NULL, or what is damaged.
+ */
+static const char *take_line(char *line, const char *section, unsigned number, const struct config_reader *reader)
+{
+	char *name = line, *at = line + strcspn(line, " \t\r=#;"), *rest = skip_blanks(at);
+	char yes[] = "true", *value = yes, *key;
+
+	if (is_end(*line))
+		return NULL;
+	if (!section)
+		return "no [section] is above it";
 	if (at == name)
-		return;
-	if (set)
-		value = unquote(skip_blanks(at) + 1);
+		return "no name is before the =";
+	if (*rest == '=')
+		value = unquote(rest + 1);
+	else if (!is_end(*rest))
+		return "no = is after the name";
+	if (!value)
+		return "a quote is not closed";
 	*at = '\0';
 	lower(name);
 	key = xasprintf("%s.%s", section, name);
-	take(context, key, value, number);
+	reader->value(reader->context, key, value, number);
 	free(key);
+	return NULL;
 }
 
-void config_parse(char *text, config_fn *take, void *context)
+/* Cuts off the section's name, in lower case; returns what comes after it in the line. NULL: it is damaged. */
+static char *end_of_section(char *name, const char **why)
+{
+	char *end = strchr(name, ']');
+
+	*why = !end ? "[ has no ], so nothing up to the next section is used" : "the section has no name";
+	if (!end || end == name)
+		return NULL;
+	*why = NULL;
+	*end = '\0';
+	lower(name);
+	return end + 1;
+}
+
+void config_parse(char *text, const struct config_reader *reader)
 {
 	char *section = NULL, *line;
+	bool lost = false; /* the section's own line is damaged, and was reported */
 	unsigned number = 0;
 
 	while ((line = strsep(&text, "\n")) != NULL) {
+		const char *why = NULL;
+
 		number++;
 		line = skip_blanks(line);
 		if (*line == '[') {
-			char *end = strchr(line, ']');
-
-			section = end ? line + 1 : NULL;
-			if (!end)
-				continue;
-			*end = '\0';
-			lower(section);
-			line = skip_blanks(end + 1);
+			section = line + 1;
+			line = end_of_section(section, &why);
+			lost = !line;
+			line = line ? skip_blanks(line) : NULL;
 		}
-		if (section)
-			take_line(line, section, number, take, context);
+		if (!lost)
+			why = take_line(line, section, number, reader);
+		if (why && reader->damage)
+			reader->damage(reader->context, number, why);
 	}
 }
 
-int config_read(const char *path, config_fn *take, void *context, struct str *why)
+/* Reports a byte 0, which ends the text, with the number of its line. */
+static void report_zero(const char *text, size_t n, const struct config_reader *reader)
+{
+	const char *zero = memchr(text, '\0', n);
+	unsigned line = 1;
+
+	if (!zero || !reader->damage)
+		return;
+	for (const char *at = text; at < zero; at++)
+		line += *at == '\n';
+	reader->damage(reader->context, line, "a byte 0 ends the text here");
+}
+
+int config_read(const char *path, const struct config_reader *reader, struct str *why)
 {
 	const struct foreign_options options = { .bytes_max = CONFIG_BYTES_MAX };
 	struct stat st;
@@ -98,8 +145,9 @@ int config_read(const char *path, config_fn *take, void *context, struct str *wh
 		got = pread(fd, text, (size_t)st.st_size, 0);
 		if (got < 0)
 			rc = fail(why, -errno, "%s", strerror(errno));
-		else
-			text[got] = '\0', config_parse(text, take, context);
+		text[got < 0 ? 0 : got] = '\0';
+		report_zero(text, got < 0 ? 0 : (size_t)got, reader);
+		config_parse(text, reader);
 	}
 	close(fd);
 	free(text);

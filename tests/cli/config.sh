@@ -27,10 +27,58 @@ test_values_are_options()
 	printf '[report]\nsort_order = "dso,sym" # keys\n' >"$config"
 	same "keys" "$(PERF_CONFIG=/dev/null "$PSTAT" report -i "$golden/plain.data" --stdio -s dso,sym 2>/dev/null)" \
 		"$("$PSTAT" report -i "$golden/plain.data" --stdio 2>/dev/null)"
-	printf '[annotate]\nhide_src_code = true\n[other]\nkey = 1\n' >"$config"
+	printf '[annotate]\nhide_src_code = true\n[colors]\ntop = red\n[report]\nqueue-size = 1\n' >"$config"
 	report -g none >other
-	same "keys of others" "$(<plain)" "$(<other)"
+	same "keys of other commands, and of perf alone" "$(<plain)" "$(<other)"
 	same "without a note" "" "$(grep perfconfig err)"
+	printf '[record]\ncall-graph = fp\n[report]\nskip-empty = false\n' >"$config"
+	report -g none >/dev/null
+	same "a key beside another one that is off" "pstat: $config: report.skip-empty = false" "$(grep perfconfig err)"
+}
+
+# Keys that are nobody's have one note in a file; perf's that mean nothing here may stand in perf's file alone.
+test_unknown_keys()
+{
+	mkdir -p "$HOME/.config/pstat"
+	report -g none >plain
+	printf '[report]\nqueue-size = 1\nchildern = false\n[reprot]\na = 1\n[nobody]\nb\n' >"$config"
+	printf '[colors]\ntop = red\n' >"$HOME/.config/pstat/config"
+	report -g none >unknown
+	same "nothing changes" "$(<plain)" "$(<unknown)"
+	same "the first of each file, by its line" \
+		"pstat: $config:3: 'report.childern' is no key; is 'report.children' meant?
+  2 more like it: 'pstat config -l' names all
+pstat: $HOME/.config/pstat/config:2: 'colors.top' is perf's and means nothing to pstat" "$(head -n 3 err)"
+	run "$PSTAT" config -l
+	same "all of them" "2: 3: 5: 7: 2:" "$(grep -o ':[0-9]*: ' <<<"$err" | tr -d ' ' | cut -c2- | xargs)"
+	has "and what is meant" "^pstat: $config:3: 'report.childern' means nothing to pstat; is 'report.children' meant\?$" "$err"
+	rm "$HOME/.config/pstat/config"
+}
+
+test_damaged_lines()
+{
+	report -g none >plain
+	printf '[report\nchildren = false\n[report]\n  = 1\nchildren false\nsort_order = "dso\n[]\ngroup = 1\n' >"$config"
+	report -g none >damaged
+	same "none of them is used" "$(<plain)" "$(<damaged)"
+	same "the first has a note" "pstat: $config:1: the line is not used: [ has no ], so nothing up to the next section is used
+  4 more like it: 'pstat config -l' names all" "$(head -n 2 err)"
+	run "$PSTAT" config -l
+	same "no value is printed" "" "$out"
+	same "each is named" "1: [ has no ], so nothing up to the next section is used
+4: no name is before the =
+5: no = is after the name
+6: a quote is not closed
+7: the section has no name" "$(sed -n "s,^pstat: $config:\([0-9]*\): the line is not used,\1,p" <<<"$err")"
+	printf 'x = 1\n[report]\nchildren = false\n[buildid]\0dir = /x\n' >"$config"
+	run "$PSTAT" config -l
+	same "what is whole counts" "report.children=false" "$out"
+	has "above the first section" "^pstat: $config:1: the line is not used: no \[section\] is above it$" "$err"
+	has "where the text ends" "^pstat: $config:4: the line is not used: a byte 0 ends the text here$" "$err"
+	printf '[buildid\ndir = /x\n' >"$config"
+	run "$PSTAT" buildid-cache -l
+	has "commands with a folder of their own name it" "^pstat: $config:1: the line is not used: " "$err"
+	rm "$config"
 }
 
 test_wrong_values()

@@ -807,7 +807,10 @@ static void the_folder_is_where_perf_has_it(void **state)
 		{ "[BuildID]\nDIR = /x\ndir = /y\n", "/y" },
 		{ "[buildid]\ndirectory = /x\n", NULL },
 		{ "[buildid]\ndir =\n", NULL },
-		{ "[buildid]\ndir = \"a\\\"b\\\\", "a\"b\\" },
+		{ "[buildid]\ndir = \"a\\\"b\\\\\"", "a\"b\\" },
+		{ "[buildid]\ndir = \"/x", NULL },
+		{ "[buildid\ndir = /x\n", NULL },
+		{ "[]\n.dir = /x\n[buildid]\ndir /x\n = /y\n", NULL },
 		{ "dir = /x\n", NULL },
 	};
 
@@ -815,7 +818,7 @@ static void the_folder_is_where_perf_has_it(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char *text = xstrdup(cases[i].text), *found = NULL;
 
-		config_parse(text, take_dir, &found);
+		config_parse(text, &(struct config_reader){ .value = take_dir, .context = &found });
 		if (cases[i].dir && found)
 			assert_string_equal(found, cases[i].dir);
 		else
