@@ -225,7 +225,7 @@ static void print_blocks(struct diff_run *diff)
 	struct pager pager;
 
 	pager_open(&pager, !words->sample.no_pager);
-	code_blocks_diff_print(diff->tables[0], diff->tables[1], &diff->run.output);
+	code_blocks_diff_print(diff->tables[0], diff->tables[1], words->cycles_spread, &diff->run.output);
 	output_end(&diff->run.output);
 	pager_close(&pager);
 	if (!words->sample.quiet)

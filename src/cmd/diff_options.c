@@ -110,6 +110,8 @@ const struct option_row diff_options[] = {
 	{ OPTION_NUMBER, 'o', "order", "n",
 	  "sort by recording n (0: the baseline)", WORD(order),
 	  .max = DIFF_SIDES_MAX - 1 },
+	{ OPTION_FLAG, 0, "cycles-hist", NULL, "-c cycles, and how the cycles of a block's runs differ",
+	  WORD(cycles_spread) },
 	{ OPTION_CALL, 0, "confidence", "percent", "confidence of bounds and verdicts (95)",
 	  .call = take_confidence },
 	{ OPTION_FLAG, 'p', "period", NULL, "add columns with the sums of periods", WORD(look.period) },
@@ -126,7 +128,6 @@ const struct option_row diff_options[] = {
 	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
 	{ OPTION_FLAG, 'f', "force", NULL, "use JIT maps and dumps of any owner",
 	  SAMPLE(session.sym.force) },
-	{ OPTION_REFUSED, 0, "cycles-hist", NULL, .help = "a block's cycles are shown by their mean" },
 	{ OPTION_REFUSED, 0, "stream", NULL,
 	  .help = "chains of branch records are not compared" },
 	{ .kind = OPTION_END, .more = name_options },
@@ -322,6 +323,7 @@ int diff_words_finish(struct diff_words *words, int argc, char **argv, int first
 		if (status)
 			return status;
 	}
+	words->cycles |= words->cycles_spread;
 	if (words->cycles && (words->n_files != 2 || words->json || words->n_rules || words->flamegraph.given ||
 			      words->sort || words->per || words->order >= 0))
 		return bad_usage("diff: -c cycles prints the blocks of code of two recordings as text; it goes with "

@@ -20,7 +20,8 @@ struct diff_words {
 	const char *per;
 	struct diff_rule rules[DIFF_RULES_MAX];
 	size_t n_rules;
-	bool json, stdio, cycles; /* cycles: -c cycles */
+	bool json, stdio;
+	bool cycles, cycles_spread; /* -c cycles, which --cycles-hist means, too */
 	struct export_choice flamegraph;
 
 	/* The fields below are made of those above by diff_words_finish(). */

@@ -94,8 +94,11 @@ struct diff_look {
 /* 0, or the first error of the output. */
 int diff_print_text(const struct diff *diff, const struct diff_look *look, struct output *output);
 int diff_print_json(const struct diff *diff, struct output *output);
-/* fmt_code_blocks.c: the blocks of code of two recordings, by events' names; tables with NEED_CODE_BLOCKS. */
-int code_blocks_diff_print(struct table *before, struct table *now, struct output *output);
+/*
+ * fmt_code_blocks.c: the blocks of code of two recordings, by events' names; tables with NEED_CODE_BLOCKS. spread: with
+ * columns of how the cycles of single runs differ.
+ */
+int code_blocks_diff_print(struct table *before, struct table *now, bool spread, struct output *output);
 /* The same in parts, for who shows it line by line: the lines above the rows of an event; one row. */
 struct diff_lines; /* how wide the columns of an event are */
 struct diff_lines *diff_lines_new(const struct diff *diff, const struct diff_event *event, const struct diff_look *look,

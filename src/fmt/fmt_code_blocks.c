@@ -85,6 +85,31 @@ static void add_runs_now(const struct block_row *row, struct str *out)
 	str_addf(out, "%llu", (unsigned long long)row->pair->now->n);
 }
 
+static void add_deviation_of(const struct code_block *block, struct str *out)
+{
+	str_addf(out, "%.1f%%", 100 * code_block_deviation(block) * (double)block->n / (double)block->cycles);
+}
+
+static void add_deviation(const struct block_row *row, struct str *out)
+{
+	add_deviation_of(row->pair->before, out);
+}
+
+static void add_deviation_now(const struct block_row *row, struct str *out)
+{
+	add_deviation_of(row->pair->now, out);
+}
+
+static void add_classes(const struct block_row *row, struct str *out)
+{
+	code_block_add_runs(row->pair->before, out);
+}
+
+static void add_classes_now(const struct block_row *row, struct str *out)
+{
+	code_block_add_runs(row->pair->now, out);
+}
+
 static const struct block_column columns[] = {
 	{ "Sampled Cycles%", 15, add_sampled_part }, { "Sampled Cycles", 14, add_sampled },
 	{ "Avg Cycles%", 11, add_mean_part },        { "Avg Cycles", 10, add_mean },
@@ -95,7 +120,10 @@ static const struct block_column pair_columns[] = {
 	{ "Avg Before", 10, add_mean },           { "Avg Now", 10, add_mean_now },
 	{ "Runs Before", 11, add_runs },          { "Runs Now", 8, add_runs_now },
 	{ "[Program Block Range]", 70, add_range }, { "Shared Object", 20, add_file },
+	{ "Stddev Before", 13, add_deviation },   { "Stddev Now", 10, add_deviation_now },
+	{ "Cycles:Runs Before", 24, add_classes }, { "Cycles:Runs Now", 24, add_classes_now },
 };
+enum { SPREAD_COLUMNS = 4 }; /* the last ones */
 
 static void add_heads(const struct table *table, const struct block_column *shown, size_t n, struct str *out)
 {
@@ -183,18 +211,19 @@ static void note_lone(struct table *table, const struct code_block_pairs *pairs,
 }
 
 static void print_pairs(struct table *before, const struct hist *hist, struct table *now, const struct hist *hist_now,
-			struct output *output)
+			bool spread, struct output *output)
 {
+	const size_t n_columns = ARRAY_SIZE(pair_columns) - (spread ? 0 : SPREAD_COLUMNS);
 	struct code_blocks *blocks[] = { code_blocks_new(before, hist), code_blocks_new(now, hist_now) };
 	struct code_block_pairs *pairs = code_block_pairs_new(blocks[0], blocks[1]);
 
 	if (!before->question->query.quiet)
-		add_heads(before, pair_columns, ARRAY_SIZE(pair_columns), &output->text);
+		add_heads(before, pair_columns, n_columns, &output->text);
 	for (size_t i = 0; i < pairs->n && !output_step(output); i++) {
 		const struct code_block *block = pairs->v[i].before;
 		const struct block_row row = { before, blocks[0], block, code_block_mean(block), &pairs->v[i] };
 
-		add_block(&row, pair_columns, ARRAY_SIZE(pair_columns), &output->text);
+		add_block(&row, pair_columns, n_columns, &output->text);
 	}
 	note_lone(before, pairs, blocks);
 	code_block_pairs_free(pairs);
@@ -202,7 +231,7 @@ static void print_pairs(struct table *before, const struct hist *hist, struct ta
 	code_blocks_free(blocks[1]);
 }
 
-int code_blocks_diff_print(struct table *before, struct table *now, struct output *output)
+int code_blocks_diff_print(struct table *before, struct table *now, bool spread, struct output *output)
 {
 	struct str name = STR_INIT;
 	size_t n = 0;
@@ -220,7 +249,7 @@ int code_blocks_diff_print(struct table *before, struct table *now, struct outpu
 			str_add_printable(&output->text, name.s, name.len);
 			str_add(&output->text, "'\n#\n");
 		}
-		print_pairs(before, &before->hists[i], now, hist_now, output);
+		print_pairs(before, &before->hists[i], now, hist_now, spread, output);
 	}
 	str_release(&name);
 	return output_step(output);

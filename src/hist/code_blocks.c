@@ -11,6 +11,7 @@
  */
 #include "hist/keys_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The function's block that ends there; a new one has no start. */
@@ -42,10 +43,21 @@ static void lengthen(struct table *table, struct code_block *block, uint32_t sta
 	block->start_offset = offset;
 }
 
+/* How many binary digits a run's cycles have. */
+static size_t class_of(uint64_t cycles)
+{
+	size_t digits = 0;
+
+	for (; cycles && digits < CODE_BLOCK_CLASSES - 1; cycles >>= 1)
+		digits++;
+	return digits;
+}
+
 static void add_branches(struct table *table, struct code_blocks *blocks, struct row_set *ends,
 			 const struct cells *cells, size_t cell, uint32_t from)
 {
-	const uint64_t n = cells->values[cell].n_samples, cycles = n * cell_fact(cells, cell, FACT_BRANCH_CYCLES);
+	const uint64_t n = cells->values[cell].n_samples, each = cell_fact(cells, cell, FACT_BRANCH_CYCLES);
+	const uint64_t cycles = n * each;
 	const struct symbol *symbol = location_symbol(table->session, from);
 	struct code_block *block;
 
@@ -56,6 +68,8 @@ static void add_branches(struct table *table, struct code_blocks *blocks, struct
 	lengthen(table, block, (uint32_t)cell_fact(cells, cell, FACT_BLOCK_START));
 	block->n += n;
 	block->cycles += cycles;
+	block->squares += (double)cycles * (double)each;
+	block->runs[class_of(each)] += n;
 }
 
 static int compare_blocks(const void *pa, const void *pb)
@@ -93,6 +107,27 @@ void code_blocks_free(struct code_blocks *blocks)
 {
 	free(blocks->v);
 	free(blocks);
+}
+
+double code_block_deviation(const struct code_block *block)
+{
+	const double mean = (double)block->cycles / (double)block->n;
+	const double variance = block->squares / (double)block->n - mean * mean;
+
+	return variance > 0 ? sqrt(variance) : 0;
+}
+
+void code_block_add_runs(const struct code_block *block, struct str *out)
+{
+	const char *between = "";
+
+	for (size_t i = 1; i < CODE_BLOCK_CLASSES; i++) {
+		if (!block->runs[i])
+			continue;
+		str_addf(out, "%s%u-%u:%llu", between, 1u << (i - 1), (1u << i) - 1,
+			 (unsigned long long)block->runs[i]);
+		between = " ";
+	}
 }
 
 /* ---- two recordings ---- */

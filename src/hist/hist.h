@@ -403,11 +403,14 @@ uint64_t entry_limit_period(const struct table *table, const struct entry *entry
 uint64_t hist_period(const struct table *table, const struct hist *hist, size_t member);
 
 /* ---- code_blocks.c: code that ran from one branch to the next ---- */
+enum { CODE_BLOCK_CLASSES = 17 }; /* of runs, by the binary digits of their cycles: a branch has 16 */
 struct code_block {
 	const struct symbol *symbol;
 	uint32_t start, end; /* locations; start LOCATION_NONE: not known. end: of the branch that it ends with */
 	uint64_t start_offset, end_offset; /* in the function */
 	uint64_t n, cycles; /* how often it ran, and cycles of all runs together */
+	double squares; /* the sum of each run's cycles, squared */
+	uint64_t runs[CODE_BLOCK_CLASSES];
 };
 struct code_blocks {
 	struct code_block *v; /* those with most cycles first */
@@ -435,6 +438,10 @@ static inline uint64_t code_block_mean(const struct code_block *block)
 {
 	return block->cycles / block->n;
 }
+/* The standard deviation of the cycles of one run. */
+double code_block_deviation(const struct code_block *block);
+/* How often it ran by the cycles of a run, each class twice as wide as the one before: "8-15:3 16-31:4". */
+void code_block_add_runs(const struct code_block *block, struct str *out);
 /* "[main.c:12 -> main.c:15]", "[main+16 -> main+24]", "[? -> main+24]" */
 void code_block_add_range(struct table *table, const struct code_block *block, struct str *out);
 

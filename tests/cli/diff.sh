@@ -257,8 +257,6 @@ test_what_is_refused()
 {
 	run "$PSTAT" diff --stream
 	has "--stream" '^pstat: --stream: perf has this option, pstat does not: ' "$err"
-	run "$PSTAT" diff --cycles-hist
-	has "--cycles-hist" '^pstat: --cycles-hist: ' "$err"
 	for option in "-c nosuch" "-c wdiff" "-c wdiff:1" "-c wdiff:a,b" "--percentage nosuch" "--confidence 0" "--confidence 100" \
 		"-o 5" "--per second --time 10%/1" "-s nosuch"; do
 		# shellcheck disable=SC2086 # words
@@ -279,6 +277,13 @@ test_blocks()
 	has "the event" "^# Event 'branches'" "$out"
 	has "what one side alone has is said" \
 		'not compared: 2 blocks of the baseline \(99.8 % of its cycles\) and 2 of the other recording \(97.8 %\)' "$err"
+	run "$PSTAT" diff --cycles-hist -q -t ';' "${names[@]}" "${files[@]}"
+	same "how runs differ: their mean is 96 / 7, of their squares 1632 / 7; 78 / 4 and 1602 / 4" \
+		"0.14%;+6;13;19;7;4;[spin+8 -> spin+24];app;48.9%;23.1%;8-15:6 16-31:1;8-15:2 16-31:2
+0.03%;+0;7;7;3;2;[? -> middle+12];app;0.0%;0.0%;4-7:3;4-7:2" "$out"
+	run "$PSTAT" diff --cycles-hist "${names[@]}" "${files[@]}"
+	has "heads of these columns" ' Stddev Before  Stddev Now        Cycles:Runs Before ' "$out"
+	fails_with 129 'two recordings as text' "$PSTAT" diff --cycles-hist -j "${files[@]}"
 	run "$PSTAT" diff -c cycles -q -t ';' "${names[@]}" "${files[1]}" "${files[0]}"
 	has "the other way round" '^1.90%;-6;19;13;4;7;.spin' "$out"
 	run "$PSTAT" diff -c cycles -q -t ';' "${names[@]}" "${files[@]}" -S middle
