@@ -81,6 +81,8 @@ const struct option_row report_options[] = {
 	{ OPTION_CALL, 'g', "call-graph", "style", "chains: graph,0.5,caller,function,percent",
 	  .argument_may_follow = true, .value = VALUE_CHAIN_STYLE, .call = take_chains },
 	{ OPTION_FLAG, 0, "no-call-graph", NULL, "print no callchains", REPORT(no_chains) },
+	{ OPTION_FLAG, 0, "show-ref-call-graph", NULL, "events without chains show those of the first with some",
+	  REPORT(reference_chains) },
 	{ OPTION_FLAG, 'G', "inverted", NULL, "print chains from the outermost caller on",
 	  WORD(inverted) },
 	{ OPTION_CALL, 0, "percent-limit", "percent", "leave out rows below this percentage",
@@ -188,8 +190,6 @@ const struct option_row report_options[] = {
 	{ OPTION_ACCEPTED, 0, "source", NULL, .help = "a key switches it in the view of the code" },
 	{ OPTION_REFUSED, 0, "pretty", "normal|raw",
 	  .help = "the counts of threads have one format", .value = VALUE_ONE_OF },
-	{ OPTION_REFUSED, 0, "show-ref-call-graph", NULL,
-	  .help = "an event does not show callchains of another" },
 	{ .kind = OPTION_END, .more = sample_options },
 };
 
@@ -323,7 +323,8 @@ bool report_wants_screen(const struct report_words *words)
 {
 	const struct sample_words *sample = &words->sample;
 
-	return !words->stdio && !words->tasks && !words->mmaps && !sample->no_pager && !sample->dump.header &&
-	       !sample->dump.full_header && !words->report.separator && !words->report.threads_counted &&
+	return !words->stdio && !words->report.reference_chains && !words->tasks && !words->mmaps &&
+	       !sample->no_pager && !sample->dump.header && !sample->dump.full_header && !words->report.separator &&
+	       !words->report.threads_counted &&
 	       words->format == report_format_find("stdio") && terminal_takes_keys();
 }

@@ -480,8 +480,8 @@ static void draw_ends(struct drawing *d, struct call_tree *tree)
 	free(ends.v);
 }
 
-void calltree_print(struct table *table, const struct hist *hist, const struct entry *entry,
-		    unsigned left_margin, struct output *output)
+static void draw_tree(struct table *table, const struct hist *hist, const struct entry *entry, unsigned left_margin,
+		      struct output *output)
 {
 	const enum chain_kind kind = table->question->query.chain.kind;
 	struct drawing d = {
@@ -508,4 +508,13 @@ void calltree_print(struct table *table, const struct hist *hist, const struct e
 	str_release(&d.rails);
 	free(d.levels);
 	free(d.way);
+}
+
+void calltree_print(struct table *table, const struct hist *hist, const struct entry *entry,
+		    unsigned left_margin, struct output *output)
+{
+	const struct entry *shown = table_chain_entry(table, &hist, entry);
+
+	if (shown)
+		draw_tree(table, hist, shown, left_margin, output);
 }

@@ -210,6 +210,8 @@ void stdio_add_event_head(struct table *table, const struct hist *hist, struct s
 
 	str_add(out, "# ");
 	head_add_samples(table, hist, out);
+	if (table_chain_hist(table, hist) != hist)
+		str_add(out, ", show reference callgraph");
 	if (table->question->query.mem_mode) {
 		str_addf(out, "\n# Total weight : %llu\n", (unsigned long long)totals.period);
 		if (table->question->sort_text.len) /* -F alone: in the order of its columns */

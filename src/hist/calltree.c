@@ -551,6 +551,38 @@ bool table_has_tree(const struct table *table, const struct hist *hist, const st
 	       (double)entry_limit_period(table, entry) >= all * chain->min_percent / 100.0;
 }
 
+static bool has_chains(const struct hist *hist)
+{
+	return hist->event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+}
+
+const struct hist *table_chain_hist(const struct table *table, const struct hist *hist)
+{
+	if (!table->question->query.reference_chains || has_chains(hist))
+		return hist;
+	for (size_t i = 0; i < table->n_hists; i++)
+		if (has_chains(&table->hists[i]))
+			return &table->hists[i];
+	return hist;
+}
+
+/* An entry with the least share has a tree at all (-g), so that few entries are looked for. */
+const struct entry *table_chain_entry(const struct table *table, const struct hist **hist, const struct entry *entry)
+{
+	const struct hist *reference = table_chain_hist(table, *hist);
+	const size_t bytes = table->question->n_keys * sizeof(*entry->values);
+
+	if (reference == *hist)
+		return entry;
+	if (!table_has_tree(table, *hist, entry))
+		return NULL;
+	*hist = reference;
+	for (size_t i = 0; i < reference->n; i++)
+		if (!memcmp(reference->entries[i]->values, entry->values, bytes))
+			return reference->entries[i];
+	return NULL;
+}
+
 static void grow_slots(struct branch_slot **slots, size_t *n, size_t wanted)
 {
 	if (wanted <= *n)

@@ -97,6 +97,7 @@ struct query {
 	int children; /* 1, 0; -1: on where there are chains */
 	const char *ignore_callees; /* regular expression: functions whose callees count for them; or NULL */
 	bool no_chains; /* --no-call-graph: as if there were none */
+	bool reference_chains; /* --show-ref-call-graph: see table_chain_entry() */
 	bool chains_asked; /* -g was given: a recording without chains is worth a note */
 	struct chain_options chain;
 
@@ -494,6 +495,14 @@ struct tree_limit table_tree_limit(const struct table *table, const struct hist 
  */
 struct call_tree *table_tree(struct table *table, const struct hist *hist, const struct entry *entry,
 			     const struct tree_limit *limit);
+/*
+ * Finds whose tree belongs to the entry: its own, as long as its event has callchains. With query.reference_chains an
+ * event without them has those of the first event that has some: *hist becomes that one, and its entry with the same
+ * keys is returned; NULL: there is none, or the entry is too small for a tree.
+ */
+const struct entry *table_chain_entry(const struct table *table, const struct hist **hist, const struct entry *entry);
+/* The event whose callchains are shown below the hist's entries. */
+const struct hist *table_chain_hist(const struct table *table, const struct hist *hist);
 /* Would it be one? Nothing is made. */
 bool table_has_tree(const struct table *table, const struct hist *hist, const struct entry *entry);
 void trees_free(struct trees *trees); /* NULL is allowed */

@@ -285,6 +285,16 @@ work
 sort<int>"
 	report "$plain" -G --no-children -s dso -d libwork.so
 	has "-G: callers first" '^ +---main$' "$out"
+	run "$PSTAT" report -i "$golden/different_sample_types.data" "${names[@]}" --no-children -s sym --show-ref-call-graph
+	same "--show-ref-call-graph: the chains of spin's row, not of schedule's, which the event with chains has not" \
+		"# Samples: 1 of event 'page-faults', show reference callgraph
+100.00% [.] spin
+|
+---main
+# Samples: 1 of event 'context-switches', show reference callgraph
+100.00% [k] schedule" "$(sed -n '/page-faults/,$p' <<<"$out" | sed 's/^ *//; s/  */ /g; s/ *$//; /^$/d' |
+			grep -E '^(# Samples|[^#])')"
+	has "the event with chains is as ever" "^# Samples: 2  of event 'cycles'\$" "$out"
 	report "$plain" --no-call-graph -n
 	has_not "--no-call-graph" '---' "$out"
 	run "$PSTAT" report -i "$golden/cgroups.data" "${names[@]}" -g
