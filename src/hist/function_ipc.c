@@ -145,13 +145,23 @@ static bool asks_of_ipc(const struct question *question)
 	return false;
 }
 
+/* --symbol-filter leaves rows out, not cells; code that no row is left of need not be read. */
+static bool is_shown(const struct table *table, uint32_t location)
+{
+	const char *part = table->question->query.filters.symbol_filter;
+	const struct symbol *symbol = part ? location_symbol(table->session, location) : NULL;
+
+	return !part || (symbol && strstr(symbol->name, part));
+}
+
 /* Filters of code choose by where the code is that ran, not by where the branch went to. */
 static void find_runs_in(struct table *table, struct code_runs *runs, const struct cells *cells)
 {
 	for (size_t cell = 0; cell < cells->n; cell++) {
 		const uint32_t from = (uint32_t)cell_fact(cells, cell, FACT_FROM);
 
-		if (from != LOCATION_NONE && table_takes_cell_at(table, cells, cell, from))
+		if (from != LOCATION_NONE && table_takes_cell_at(table, cells, cell, from) &&
+		    is_shown(table, from))
 			add_run(table, runs, cells, cell, from);
 	}
 }

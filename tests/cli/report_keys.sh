@@ -266,6 +266,8 @@ test_ipc()
 	has "without cycles there is none" 'ipc_lbr: the branches have no cycles' "$err"
 	run "$PSTAT" report -i "$golden/code_blocks.data" "${names[@]}" -s ipc_lbr
 	has "what is not known is said" 'ipc_lbr: the code of 1 of 2 functions is not known: vfs_read: ' "$err"
+	run "$PSTAT" report -i "$golden/code_blocks.data" "${names[@]}" -s ipc_lbr --symbol-filter spin
+	has_not "code of functions that are not shown is not read" 'ipc_lbr' "$err"
 }
 
 # Seven accesses; a row is worth their weights, at least one each: 1340 in all.
