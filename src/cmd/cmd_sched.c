@@ -82,6 +82,14 @@ static int record(int argc, char **argv, const struct kern *kern)
 	return status;
 }
 
+/* perf's word for pstat script: argv[0] is "script", what follows are its options. */
+static int script(int argc, char **argv, const struct kern *kern)
+{
+	const struct command *command = command_find(argv[0]);
+
+	return command->run(command, argc, argv, kern);
+}
+
 /* ---- views ---- */
 
 static void add_notes(struct sched *sched)
@@ -217,7 +225,6 @@ static const struct {
 	const char *name, *why;
 } perf_parts[] = {
 	{ "replay", "threads that only sleep and compute as the recorded ones did are not made" },
-	{ "script", "instead: pstat script" },
 	{ "stats", "the kernel's /proc/schedstat is not recorded; of tasks: pstat sched tasks" },
 };
 
@@ -237,7 +244,7 @@ static int run_part(int argc, char **argv, struct sched_words *words, const stru
 			continue;
 		return views[i] ? view(&sched_parts[i], views[i], argc, argv, words) : record(argc, argv, kern);
 	}
-	return refuse_part(argv[0]);
+	return !strcmp(argv[0], "script") ? script(argc, argv, kern) : refuse_part(argv[0]);
 }
 
 int cmd_sched(const struct command *self, int argc, char **argv, const struct kern *kern)

@@ -80,6 +80,9 @@ test_refused()
 	same "no command" "129 pstat: sched: give what to do: record, timehist, latency, map, tasks or page" "$status $err"
 	run "$PSTAT" sched nothing
 	same "an unknown one" "129 pstat: sched: 'nothing' is not a command of it; pstat sched -h lists them" "$status $err"
+	same "perf's word for pstat script" "$("$PSTAT" script -i "$GOLDEN" -F comm,time | md5sum)" \
+		"$("$PSTAT" sched script -i "$GOLDEN" -F comm,time | md5sum)"
+	fails_with 129 'nosuch' "$PSTAT" sched script --nosuch
 	run "$PSTAT" sched replay
 	has "perf's" "^pstat: sched replay is a command of perf that pstat does not have: " "$err"
 	run "$PSTAT" sched timehist -i "$ROOT/tests/golden/plain.data"
