@@ -375,6 +375,8 @@ test_options_of_perf()
 	finish
 	same "accepted" "0 " "$statuses"
 	check "they change nothing: $(pages_of tables)" test "$(pages_of tables)" -ge 1900
+	run "$PSTAT" top --once --stitch-lbr -d 0.1 -g -e page-faults:u -p $$
+	has "--stitch-lbr, where no branch registers hold calls" "^pstat: --stitch-lbr: the recording has no call stacks" "$err"
 	fails_with 125 "--sym-annotate: perf has this option, pstat does not: code is shown in the browser" "$PSTAT" top --sym-annotate main
 	fails_with 125 "--dump-symtab: perf has this option, pstat does not: symbol tables are not printed" "$PSTAT" top -D
 	fails_with 129 "realtime: '100' is out of range" "$PSTAT" top -r 100
