@@ -222,6 +222,12 @@ int cache_unpack(int fd, const struct cache_unpack *how, struct cache_unpack_cou
  */
 int build_cache_add_kcore(struct build_cache *cache, const char *path, char **made, struct str *err);
 
+/*
+ * The same for a folder of its own, which is made, and removed again after an error: kcore, kallsyms and modules. The
+ * build-id is not needed.
+ */
+int kcore_copy(const char *path, const char *folder, const struct interrupt *interrupt, struct str *err);
+
 struct cache_kcore { /* until the next one */
 	struct build_id id;
 	const char *moment; /* the last name of its folder, digits */

@@ -501,7 +501,8 @@ int build_cache_remove_kcore(struct build_cache *cache, const struct cache_kcore
 /* ---- added ---- */
 
 struct kcore_addition {
-	struct build_cache *cache;
+	struct build_cache *cache; /* NULL: the copy is not for a cache */
+	const struct interrupt *interrupt;
 	const char *path; /* of kcore */
 	char *from; /* the folder that it is in */
 	struct str kallsyms, modules;
@@ -568,7 +569,7 @@ static int write_kcore(const struct kcore_addition *add, int folder, struct str 
 	else if (to < 0)
 		rc = fail(&why, -errno, "%s", strerror(errno));
 	else
-		rc = copy_code(from, to, &texts, &add->cache->interrupt, &why);
+		rc = copy_code(from, to, &texts, add->interrupt, &why);
 	if (from >= 0)
 		close(from);
 	if (to >= 0 && close(to) && !rc)
@@ -670,7 +671,8 @@ static char *folder_of(const char *path)
 int build_cache_add_kcore(struct build_cache *cache, const char *path, char **made, struct str *err)
 {
 	struct kcore_addition add = {
-		.cache = cache, .path = path, .from = folder_of(path), .kallsyms = STR_INIT, .modules = STR_INIT,
+		.cache = cache, .interrupt = &cache->interrupt, .path = path, .from = folder_of(path),
+		.kallsyms = STR_INIT, .modules = STR_INIT,
 	};
 	struct build_id id = { 0 };
 	int rc = read_id(&add, &id, err);
@@ -692,6 +694,34 @@ int build_cache_add_kcore(struct build_cache *cache, const char *path, char **ma
 	str_release(&add.kallsyms);
 	str_release(&add.modules);
 	free(add.above);
+	free(add.from);
+	return rc;
+}
+
+int kcore_copy(const char *path, const char *folder, const struct interrupt *interrupt, struct str *err)
+{
+	struct kcore_addition add = {
+		.interrupt = interrupt, .path = path, .from = folder_of(path), .kallsyms = STR_INIT,
+		.modules = STR_INIT,
+	};
+	int rc = read_beside(add.from, KALLSYMS, &add.kallsyms, err), fd = -1;
+
+	if (!rc)
+		rc = read_beside(add.from, MODULES, &add.modules, err);
+	if (!rc && mkdir(folder, FOLDER_MODE))
+		rc = fail(err, -errno, "%s: %s", folder, strerror(errno));
+	if (!rc && (fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		rc = fail(err, -errno, "%s: %s", folder, strerror(errno));
+	if (fd >= 0) {
+		rc = fill(&add, fd, err);
+		for (int i = 0; rc && i < N_FILES; i++)
+			unlinkat(fd, names[i], 0);
+		close(fd);
+		if (rc)
+			rmdir(folder);
+	}
+	str_release(&add.kallsyms);
+	str_release(&add.modules);
 	free(add.from);
 	return rc;
 }

@@ -5,6 +5,7 @@
  * have to guess whether the recording is whole.
  */
 #include "bpf/bpf.h"
+#include "buildcache/buildcache.h"
 #include "cmd/call_texts.h"
 #include "cmd/command.h"
 #include "cmd/control_place.h"
@@ -15,8 +16,11 @@
 #include "cmd/signals.h"
 #include "profile/profile.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -428,11 +432,56 @@ static void copy_call_texts(struct recording_words *words, struct record_session
 	syscall_table_release(&table);
 }
 
+/* Removes a recording of --kcore; a folder that has anything else stays. */
+static void remove_folder(const char *name)
+{
+	static const char *const files[] = { "data", "kcore_dir/kcore", "kcore_dir/kallsyms", "kcore_dir/modules",
+					     "kcore_dir", "" };
+
+	char *code = xasprintf("%s/kcore_dir", name);
+	bool ours = !access(code, F_OK);
+
+	free(code);
+	for (size_t i = 0; ours && i < ARRAY_SIZE(files); i++) {
+		char *path = xasprintf("%s/%s", name, files[i]);
+
+		if (unlink(path) && (errno == EISDIR || errno == EPERM))
+			rmdir(path);
+		free(path);
+	}
+}
+
+/*
+ * Makes the folder of --kcore, with the kernel's code in it; what had its name before is NAME.old. *data, which the
+ * caller frees: the recording in it.
+ */
+static int make_folder(const char *name, const char *kcore, char **data, struct str *err)
+{
+	char *old = xasprintf("%s.old", name), *code = xasprintf("%s/kcore_dir", name);
+	int rc = 0;
+
+	if (!access(name, F_OK))
+		remove_folder(old); /* the one before */
+	if (rename(name, old) && errno != ENOENT)
+		rc = fail(err, -errno, "%s: cannot be renamed to %s: %s", name, old, strerror(errno));
+	else if (mkdir(name, 0700))
+		rc = fail(err, -errno, "%s: %s", name, strerror(errno));
+	else
+		rc = kcore_copy(kcore, code, NULL, err);
+	if (rc)
+		rmdir(name);
+	else
+		*data = xasprintf("%s/data", name);
+	free(old);
+	free(code);
+	return rc;
+}
+
 int cmd_record(const struct command *self, int argc, char **argv, const struct kern *kern)
 {
 	struct recording_words words;
 	struct record_session session = { .words = &words };
-	char program[] = "pstat", **own_argv = NULL;
+	char program[] = "pstat", **own_argv = NULL, *data = NULL;
 	struct str err = STR_INIT;
 	int first, status;
 
@@ -453,6 +502,13 @@ int cmd_record(const struct command *self, int argc, char **argv, const struct k
 		status = bad_usage("%s", err.s);
 		goto out;
 	}
+	if (words.kcore && make_folder(words.plan.path, words.kcore, &data, &err)) {
+		message_error("--kcore: %s", err.s);
+		status = EXIT_PSTAT_FAILED;
+		goto out;
+	}
+	if (data)
+		words.plan.path = data;
 	session.progress = !words.quiet && isatty(STDERR_FILENO);
 	if (!words.quiet)
 		message_notes(&words.what.events.notes, 0, words.verbose > 0);
@@ -465,6 +521,7 @@ out:
 	note_list_release(&session.notes);
 	recording_words_release(&words);
 	free(own_argv);
+	free(data);
 	str_release(&err);
 	return status;
 }

@@ -308,6 +308,25 @@ static const struct {
 	{ "node", READERS_NODE }, { "numa", READERS_NODE },
 };
 
+static int take_kcore(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+
+	(void)err;
+	words->kcore = argument && *argument ? argument : "/proc/kcore";
+	return 0;
+}
+
+static int drop_kcore(void *target, const char *argument, struct str *err)
+{
+	struct recording_words *words = target;
+
+	(void)argument;
+	(void)err;
+	words->kcore = NULL;
+	return 0;
+}
+
 /* An empty argument (--threads=) means the default, as in perf. */
 static int take_threads(void *target, const char *argument, struct str *err)
 {
@@ -555,6 +574,9 @@ const struct option_row record_options[] = {
 	{ OPTION_CALL, 0, "buildid-cache-size", "size",
 	  "limit of the cache (default 2G; 0: no limit)",
 	  .value = VALUE_SIZE, .call = take_cache_size },
+	{ OPTION_CALL, 0, "kcore", "file", "make a folder that has the kernel's code, too (/proc/kcore)",
+	  .argument_optional = true, .value = VALUE_FILE, .call = take_kcore },
+	{ OPTION_CALL, 0, "no-kcore", NULL, "make a file, also after --kcore", .call = drop_kcore },
 	{ OPTION_TEXT, 0, "buildid-dir", "directory", "the build-id cache ($HOME/.debug)",
 	  PLAN(cache_dir), .value = VALUE_DIRECTORY },
 	{ OPTION_FLAG, 0, "symbols-in-file", NULL, "store symbol names in the recording",
@@ -638,8 +660,6 @@ const struct option_row record_options[] = {
 	  .help = "pstat builds no BPF programs", .instead = "-e with a probe, see pstat list probe",
 	  .value = VALUE_FILE },
 	{ OPTION_REFUSED, 0, "group", NULL, .help = "groups are written with braces", .instead = "-e '{a,b}'" },
-	{ OPTION_REFUSED, 0, "kcore", NULL,
-	  .help = "a recording is one file", .instead = "pstat buildid-cache --kcore /proc/kcore" },
 	{ OPTION_REFUSED, 0, "setup-filter", "pin|unpin",
 	  .help = "no filters are kept for other users", .instead = "--filter, which works without rights, too",
 	  .value = VALUE_ONE_OF },
@@ -770,6 +790,11 @@ static bool symbols_in_pipe(const struct recording_words *w)
 	return w->symbols_in_file && to_pipe(w);
 }
 
+static bool kcore_elsewhere(const struct recording_words *w)
+{
+	return w->kcore && (to_pipe(w) || switches(w) || w->plan.timestamp_name);
+}
+
 /* To add one: a function above, a row here, a test in tests/cli/record_words.sh. The first that holds is reported. */
 static const struct recording_conflict {
 	bool (*holds)(const struct recording_words *words);
@@ -783,6 +808,8 @@ static const struct recording_conflict {
 	{ cgroups_of_tasks, "--cgroup: cgroups are sampled on CPUs, not with --pid or --tid" },
 	{ threads_of_command, "--per-thread: there is nothing to record\n"
 			      "give a command, -p, -t or -a" },
+	{ kcore_elsewhere, "--kcore: the recording is a folder, not a pipe, nor the files of --switch-output or "
+			   "--timestamp-filename" },
 	{ symbols_in_pipe, "--symbols-in-file: a pipe has no place for them\n"
 			   "record into a file with -o" },
 	{ symbols_in_many, "--symbols-in-file: it is for one file, not for those of --switch-output\n"
@@ -859,7 +886,7 @@ static void imply_all_cpus(struct recording_words *words)
 static void choose_path(struct recording_words *words)
 {
 	struct record_plan *plan = &words->plan;
-	bool name_changes = switches(words) || plan->timestamp_name;
+	bool name_changes = switches(words) || plan->timestamp_name || words->kcore;
 
 	if (plan->path)
 		return;

@@ -32,6 +32,7 @@ struct recording_words {
 	int verbose;
 	bool quiet;
 	bool symbols_in_file; /* --symbols-in-file */
+	const char *kcore; /* --kcore: the file; NULL: not given */
 };
 
 void recording_words_init(struct recording_words *words, const struct kern *kern);

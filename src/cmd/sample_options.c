@@ -8,6 +8,7 @@
 #include "cmd/command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,6 +163,16 @@ static int check_paths(const struct sample_words *words)
 	return status;
 }
 
+/* Finds the kernel's code beside the recording (record --kcore). */
+static void find_kcore(struct sample_words *words)
+{
+	const char *input = words->dump.input ? words->dump.input : "perf.data";
+	int n = snprintf(words->kcore_dir, sizeof(words->kcore_dir), "%s/kcore_dir", input);
+
+	if (n < (int)sizeof(words->kcore_dir) && !access(words->kcore_dir, F_OK))
+		words->session.sym.kcore_dir = words->kcore_dir;
+}
+
 int sample_words_finish(struct sample_words *words)
 {
 	if (words->user_stacks && words->kernel_stacks)
@@ -171,5 +182,6 @@ int sample_words_finish(struct sample_words *words)
 	words->session.sym.verbose = words->verbose > 0;
 	words->session.sym.keep_answers = !words->no_cache;
 	words->session.sym.debug_dirs = words->debug_dirs[0] ? words->debug_dirs : NULL;
+	find_kcore(words);
 	return check_paths(words);
 }

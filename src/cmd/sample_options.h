@@ -21,6 +21,7 @@ struct sample_words {
 	struct session_options session;
 	struct filter_options filters;
 	const char *debug_dirs[DEBUG_DIRS_MAX + 1];
+	char kcore_dir[PATH_MAX]; /* session.sym.kcore_dir, of a recording that is a folder */
 	char symfs[PATH_MAX]; /* session.sym.symfs, without the layout */
 	bool user_stacks, kernel_stacks; /* only that side of each chain */
 	int verbose;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source_kcore: the code of a kernel and its modules as it was patched while it ran: /proc/kcore of the running kernel,
- * or one of the copies that the cache of files keeps (cache_kcore.c), which may be of another boot.
+ * the copy that belongs to the recording (record --kcore), or one of those that the cache of files keeps
+ * (cache_kcore.c), which may be of another boot.
  *
  *	the running kernel is the recorded one --> /proc/kcore --can't be read--> a copy
  *	it is another one                      -------------------------------> a copy
@@ -126,8 +127,12 @@ char *kcore_copy_of(struct symbols *symbols, const struct dso *dso, uint64_t *sl
 {
 	struct build_id id = recorded_kernel_id(symbols, dso);
 	struct copy_search search = { .dso = dso };
+	const char *own = symbols->options.kcore_dir;
 
-	cached_kcores(symbols->cached, &id, look_at_copy, &search);
+	if (own && copy_fits(&search, own))
+		search.folder = xstrdup(own);
+	else
+		cached_kcores(symbols->cached, &id, look_at_copy, &search);
 	search.anywhere = true;
 	if (!search.folder && dso->kind == DSO_KERNEL)
 		cached_kcores(symbols->cached, &id, look_at_copy, &search);

@@ -39,6 +39,7 @@ struct sym_options {
 	bool symfs_flat; /* programs and libraries are in that folder itself, whatever their path was */
 	const char *vmlinux; /* -k: the kernel's ELF file, or NULL */
 	const char *kallsyms; /* --kallsyms: a copy of /proc/kallsyms, or NULL */
+	const char *kcore_dir; /* a copy of the kernel's code that belongs to the recording (record --kcore), or NULL */
 	bool ignore_vmlinux; /* don't look for one */
 	const char *const *debug_dirs; /* --debug-dir, in order; ended by NULL; NULL: none */
 	const char *buildid_dir; /* perf's cache of files by build-id; NULL: $HOME/.debug */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# pstat buildid-cache -k: copies of a kernel's own code, beside perf's; the kernel is one of a few made pages, since the real
-# one's /proc/kcore is for root alone and on some machines not there.
+# pstat buildid-cache -k and record --kcore: copies of a kernel's own code, beside perf's; the kernel is one of a few made
+# pages, since the real one's /proc/kcore is for root alone and on some machines not there.
 #
 # run: once
 . "${0%/*}/../lib.sh"
@@ -106,6 +106,59 @@ refused() # REGEX FILE
 {
 	fails_with 125 "^pstat: buildid-cache: $1" "$PSTAT" buildid-cache -k "$2"
 	same "nothing is left of it" "" "$(files)"
+}
+
+# pstat record --kcore: a folder as perf makes it, which has the code in it.
+test_recording_folder()
+{
+	need_paranoid 1
+	new_home folder
+	kcore machine --here
+	run "$PSTAT" record -q -N --kcore=machine/proc/kcore -F 4000 -e cpu-clock:k -o k.data -- \
+		dd if=/dev/zero of=/dev/null bs=1M count=10000
+	same "status" 0 "$status"
+	same "what is in it" "data kcore_dir kcore_dir/kallsyms kcore_dir/kcore kcore_dir/modules" \
+		"$(cd k.data && find . -mindepth 1 | cut -c3- | LC_ALL=C sort | xargs)"
+	same "for nobody else" "700 700 600" "$(stat -c %a k.data k.data/kcore_dir k.data/kcore_dir/kcore | xargs)"
+	"$PSTAT" buildid-cache -k machine/proc/kcore
+	same "the code is that of the cache" "" "$(cmp k.data/kcore_dir/kcore "$HOME/$copies"/*/*/kcore)"
+	rm -r "$HOME/.debug"
+	run "$PSTAT" report -i k.data --stdio
+	same "it is read" 0 "$status"
+	for again in 1 2; do
+		"$PSTAT" record -q -N --kcore=machine/proc/kcore -e dummy -o k.data -- true || fail "once more: $again"
+	done
+	same "the one before is kept" "data kcore_dir" "$(ls k.data.old | xargs)"
+	"$PSTAT" record -q -N --kcore --no-kcore -e dummy -o file -- true || fail "no folder after all"
+	check "a file" test -f file
+	mkdir x.old && touch x.old/mine && mkdir x
+	fails_with 125 "^pstat: --kcore: x: cannot be renamed to x.old: " "$PSTAT" record --kcore=machine/proc/kcore -o x true
+	fails_with 125 "^pstat: --kcore: .*nosuch/kcore: no such file$" sh -c \
+		'mkdir -p nosuch && cp machine/proc/kallsyms nosuch && "$0" record --kcore=nosuch/kcore -o y true' "$PSTAT"
+	check "nothing is left" test ! -e y
+	fails_with 129 "^pstat: --kcore: the recording is a folder" "$PSTAT" record --kcore -o - true
+	fails_with 129 "^pstat: --kcore: the recording is a folder" "$PSTAT" record --kcore --switch-output true
+}
+
+# Its code is found again, without a cache.
+test_folder_is_read()
+{
+	need_paranoid 1
+	new_home read
+	[ -r /sys/kernel/notes ] || skip "needs a kernel that shows its notes"
+	[ -r /proc/kcore ] && skip "needs a machine whose /proc/kcore can't be read"
+	grep -q '^[0-9a-f]*[1-9a-f][0-9a-f]* T _stext' /proc/kallsyms || skip "needs names of the kernel"
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	kcore machine --here
+	"$PSTAT" record -q -N --kcore=machine/proc/kcore -F 4000 -e cpu-clock:k -o k.data -- \
+		dd if=/dev/zero of=/dev/null bs=1M count=10000 2>/dev/null
+	has "annotate" '^ +[0-9.]+ : +ffff[0-9a-f]+: +nop' "$("$PSTAT" annotate -i k.data -d '[kernel.kallsyms]' 2>/dev/null)"
+	mv k.data/kcore_dir .
+	fails_with 125 '/proc/kcore ' "$PSTAT" annotate -i k.data -d '[kernel.kallsyms]'
+	mv kcore_dir k.data
+	need_perf
+	same "perf reads it, too" "" "$(perf report --stdio -i k.data 2>&1 >/dev/null | grep -i -e error -e incompatible)"
+	has "and its samples" "% .*\[k\]" "$(perf report --stdio -s sym -i k.data 2>/dev/null)"
 }
 
 test_wrong()
