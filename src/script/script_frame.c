@@ -15,36 +15,6 @@
 /* Between the texts of an address's frames: names are printable, so it is in none. */
 enum { FRAME_END = '\1' };
 
-enum { HEX_DIGITS = 16 };
-
-/* Writes the digits of value at the end of text; the index at which they begin. */
-static size_t hex_digits(uint64_t value, char text[HEX_DIGITS])
-{
-	static const char digits[] = "0123456789abcdef";
-	size_t at = HEX_DIGITS;
-
-	do
-		text[--at] = digits[value & 15];
-	while (value >>= 4);
-	return at;
-}
-
-void script_add_hex(struct str *out, uint64_t value)
-{
-	char text[HEX_DIGITS];
-	size_t at = hex_digits(value, text);
-
-	str_addn(out, text + at, sizeof(text) - at);
-}
-
-void script_add_hex16(struct str *out, uint64_t value)
-{
-	char text[HEX_DIGITS];
-
-	memset(text, ' ', hex_digits(value, text));
-	str_addn(out, text, sizeof(text));
-}
-
 static void add_symbol(const struct location_row *row, const struct symbol *symbol, uint64_t fields, bool inlined,
 		       struct str *out)
 {
@@ -234,7 +204,7 @@ bool script_add_frame(struct script *script, const struct script_event *event, c
 		stop = stop ? stop : end;
 		if (event->chain)
 			str_addc(out, '\t');
-		script_add_hex16(out, frame->ip);
+		str_add_hex(out, frame->ip, ADDRESS_COLUMNS, ' ');
 		str_addn(out, line, (size_t)(stop - line));
 		if (event->chain)
 			str_addc(out, '\n');
@@ -255,7 +225,7 @@ bool script_add_json_frame(struct script *script, const struct script_event *eve
 
 		stop = stop ? stop : end;
 		str_add(out, "{\"ip\":\"0x");
-		script_add_hex(out, frame->ip);
+		str_add_hex(out, frame->ip, 1, ' ');
 		str_addc(out, '"');
 		str_addn(out, line, (size_t)(stop - line));
 		str_addc(out, '}');

@@ -215,9 +215,7 @@ void script_add_location(struct script *script, uint64_t fields, uint32_t locati
 void script_add_dso(struct script *script, const struct dso *dso, struct str *out);
 /* The same as JSON: an object, after those of the functions inlined there. false: as above. */
 bool script_add_json_frame(struct script *script, const struct script_event *event, const struct chain_entry *frame);
-void script_add_hex(struct str *out, uint64_t value);
-/* 16 digits at least, right-aligned with spaces. */
-void script_add_hex16(struct str *out, uint64_t value);
+enum { ADDRESS_COLUMNS = 16 }; /* addresses are on their right, with blanks before them */
 
 /* "main.c:12" of a location behind the prefix; where no line is known the address in its file, as perf has it. */
 void script_add_line(const struct script *script, const struct location_row *row, const struct source_line *line,

@@ -46,7 +46,7 @@ static void add_hex(struct json_object *object, const char *name, uint64_t value
 {
 	member(object, name);
 	str_addn(object->out, "\"0x", 3);
-	script_add_hex(object->out, value);
+	str_add_hex(object->out, value, 1, ' ');
 	str_addc(object->out, '"');
 }
 

@@ -47,7 +47,6 @@ static void add_right(struct str *out, int64_t value, unsigned width)
 static void add_time(struct script *script, uint64_t time_ns, struct str *out)
 {
 	uint64_t shown = time_ns;
-	size_t start;
 
 	if (script->options.reltime)
 		shown = script->first_ns ? time_ns - script->first_ns : 0;
@@ -56,26 +55,12 @@ static void add_time(struct script *script, uint64_t time_ns, struct str *out)
 	if (!script->first_ns)
 		script->first_ns = time_ns;
 	script->last_ns = time_ns;
-	start = out->len;
-	if (script->options.ns) {
-		str_add_decimal(out, shown / NS_PER_S, 5, ' ');
-		str_addc(out, '.');
+	str_add_decimal(out, shown / NS_PER_S, 5, ' ');
+	str_addc(out, '.');
+	if (script->options.ns)
 		str_add_decimal(out, shown % NS_PER_S, 9, '0');
-	} else {
-		char text[40];
-		unsigned len;
-
-		str_add_decimal(out, shown / NS_PER_S, 1, ' ');
-		str_addc(out, '.');
+	else
 		str_add_decimal(out, shown % NS_PER_S / 1000, 6, '0');
-		len = (unsigned)(out->len - start);
-		if (len < 12) {
-			memcpy(text, out->s + start, len);
-			out->len = start;
-			str_pad(out, ' ', 12 - len);
-			str_addn(out, text, len);
-		}
-	}
 	str_addn(out, ": ", 2);
 }
 
@@ -270,7 +255,7 @@ static void addr_add(struct script *script, const struct script_event *event, co
 	uint64_t addr = sample->sample->addr;
 	uint32_t location;
 
-	script_add_hex16(out, addr);
+	str_add_hex(out, addr, ADDRESS_COLUMNS, ' ');
 	if (!addr_has_location(sample->event))
 		return;
 	location = session_data_location(&script->session, sample);
@@ -302,7 +287,7 @@ static void data_src_add(struct script *script, const struct script_event *event
 	size_t start = out->len;
 
 	(void)event;
-	script_add_hex16(out, data_src);
+	str_add_hex(out, data_src, ADDRESS_COLUMNS, ' ');
 	str_addc(out, ' ');
 	script_add_data_src(data_src, out);
 	if (out->len - start > script->data_src_width)
@@ -369,7 +354,7 @@ static void phys_addr_add(struct script *script, const struct script_event *even
 			  const struct replay_sample *sample, struct str *out)
 {
 	(void)script, (void)event;
-	script_add_hex16(out, sample->sample->phys_addr);
+	str_add_hex(out, sample->sample->phys_addr, ADDRESS_COLUMNS, ' ');
 }
 
 /* "4K", "2M", "1024M" and so on; 0 is not known. */

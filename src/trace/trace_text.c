@@ -56,15 +56,6 @@ static bool is_plain(const struct trace_spec *spec)
 	       (spec->conversion == 'x' || spec->conversion == 'd' || spec->conversion == 'u');
 }
 
-static void add_plain_hex(struct str *out, const struct trace_spec *spec, uint64_t value)
-{
-	int digits = (64 - __builtin_clzll(value | 1) + 3) / 4;
-
-	if (spec->width > digits)
-		str_pad(out, '0', (size_t)(spec->width - digits));
-	str_add_hex(out, value);
-}
-
 /* Adds a number with all that can stand around its digits; its sign is in `negative`. */
 static void add_laid_out(struct str *out, const struct trace_spec *spec, uint64_t value, bool negative)
 {
@@ -105,7 +96,7 @@ static void add_number(struct str *out, const struct trace_spec *spec, uint64_t 
 	if (negative)
 		str_addc(out, '-');
 	if (spec->conversion == 'x')
-		add_plain_hex(out, spec, value);
+		str_add_hex(out, value, spec->width > 0 ? (unsigned)spec->width : 1, '0');
 	else
 		str_add_decimal(out, value, 1, ' ');
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * digits: numbers in text that is made once per sample. How many digits a number has is known before the first of
- * them: they are written where they stay, two by a division.
+ * them: they are written where they stay, decimal ones two by a division, hexadecimal ones eight at once.
  */
 #include "util/util.h"
+
+#include <endian.h>
 
 static unsigned bits_of(uint64_t value)
 {
@@ -45,15 +47,42 @@ void str_add_decimal(struct str *s, uint64_t value, unsigned width, char fill)
 		p[-1] = (char)('0' + value);
 }
 
-void str_add_hex(struct str *s, uint64_t value)
+/*
+ * The eight hexadecimal digits of value, the highest in the first byte of memory. Its halves, their halves and theirs
+ * are moved apart until each has a byte; what is more than 9 then carries into the next bit when 6 is added to it.
+ */
+static uint64_t hex_digits(uint32_t value)
 {
-	unsigned n = (bits_of(value) + 3) / 4;
+	const uint64_t ones = 0x0101010101010101;
+	uint64_t digits = value;
 
-	str_reserve(s, n);
+	digits = (digits | digits << 16) & 0x0000ffff0000ffff;
+	digits = (digits | digits << 8) & 0x00ff00ff00ff00ff;
+	digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0f;
+	return htobe64(digits + '0' * ones + ((digits + 6 * ones) >> 4 & ones) * ('a' - '0' - 10));
+}
+
+void str_add_hex(struct str *s, uint64_t value, unsigned width, char fill)
+{
+	enum { HALF = 8, ALL = 16 };
+	unsigned n = (bits_of(value) + 3) / 4;
+	uint64_t digits;
+
+	/* Eight are written at a time; those that the number does not have are after its own, and are not kept. */
+	str_reserve(s, (n < width ? width : n) + ALL);
+	if (fill == '0' && n < width)
+		n = width < ALL ? width : ALL;
+	for (; n < width; width--)
+		s->s[s->len++] = fill;
+	value <<= 4 * (ALL - n);
+	digits = hex_digits((uint32_t)(value >> 32));
+	memcpy(s->s + s->len, &digits, sizeof(digits));
+	if (n > HALF) {
+		digits = hex_digits((uint32_t)value);
+		memcpy(s->s + s->len + HALF, &digits, sizeof(digits));
+	}
 	s->len += n;
 	s->s[s->len] = '\0';
-	for (char *p = s->s + s->len; n--; value >>= 4)
-		*--p = "0123456789abcdef"[value & 15];
 }
 
 void str_add_u64(struct str *s, uint64_t value)

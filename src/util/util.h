@@ -153,8 +153,8 @@ void page_end(struct str *out, const char *const *scripts, size_t n);
 void str_add_u64(struct str *s, uint64_t value);
 /* At least `width` characters, with `fill` in front of the digits. */
 void str_add_decimal(struct str *s, uint64_t value, unsigned width, char fill);
-/* Hexadecimal digits, without 0x and without zeros in front. */
-void str_add_hex(struct str *s, uint64_t value);
+/* The same in hexadecimal digits, without 0x. */
+void str_add_hex(struct str *s, uint64_t value, unsigned width, char fill);
 
 /* ---- columns.c: text in the columns of a terminal ---- */
 /* UTF-8 as str_add_printable leaves it; escape sequences of colours take no column. */

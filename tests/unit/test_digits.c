@@ -19,11 +19,13 @@ static void check(uint64_t value)
 	for (unsigned width = 0; width <= WIDTH_MAX; width++) {
 		str_add_decimal(&made, value, width, width % 2 ? '0' : ' ');
 		str_addf(&expected, width % 2 ? "%0*llu" : "%*llu", (int)width, (unsigned long long)value);
+		str_add_hex(&made, value, width, width % 2 ? '0' : ' ');
+		str_addf(&expected, width % 2 ? "%0*llx" : "%*llx", (int)width, (unsigned long long)value);
 		assert_string_equal(made.s, expected.s);
 		assert_int_equal(made.len, expected.len);
 	}
 	str_add_u64(&made, value);
-	str_add_hex(&made, value);
+	str_add_hex(&made, value, 0, ' ');
 	str_addf(&expected, "%llu%llx", (unsigned long long)value, (unsigned long long)value);
 	assert_string_equal(made.s, expected.s);
 	assert_int_equal(made.len, expected.len);
