@@ -473,6 +473,8 @@ static int parse_item(struct spec_parser *ps)
 	*group = (struct spec_group){ .pos = ps->at, .modifiers = xstrdup("") };
 	if (brace >= 0)
 		return parse_group(ps, group, name_length, (size_t)brace);
+	group->cap = 1; /* as most are */
+	group->events = xcalloc(group->cap, sizeof(*group->events));
 	return parse_event(ps, group);
 }
 
