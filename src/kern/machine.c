@@ -59,8 +59,20 @@ const struct event_pmu *machine_pmu(struct machine *machine, const char *name)
 	return NULL;
 }
 
-/* Leaf 1, ECX bit 31: "always 0" in the processor's manuals, which leave it to hypervisors. */
-#if defined(__x86_64__) || defined(__i386__)
+/*
+ * Leaf 1, ECX bit 31: "always 0" in the processor's manuals, which leave it to hypervisors. Each leaf that is read in a
+ * virtual machine is an exit to its hypervisor: which leaves there are is asked of 32-bit processors alone, as all
+ * others have this one.
+ */
+#if defined(__x86_64__)
+static bool processor_says_virtual(void)
+{
+	unsigned eax, ebx, ecx, edx;
+
+	__cpuid(1, eax, ebx, ecx, edx);
+	return ecx >> 31;
+}
+#elif defined(__i386__)
 static bool processor_says_virtual(void)
 {
 	unsigned eax, ebx, ecx, edx;
