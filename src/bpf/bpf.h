@@ -131,16 +131,22 @@ enum bpf_copy {
 	BPF_COPY_ADDRESS, /* a socket's, with the next argument as its length */
 	BPF_COPY_PEER, /* one that it writes; the next argument points at the length */
 	BPF_COPY_STRINGS, /* texts of 256 bytes at most, by an array of pointers that ends with NULL */
+	BPF_COPY_COUNT, /* how many pointers such an array has */
+	BPF_COPY_VECTOR, /* buffers that the call reads, by an array of struct iovec; the next argument is how many */
+	BPF_COPY_VECTOR_FILLED, /* that it writes, and returns how much */
+	BPF_COPY_MESSAGE, /* a struct msghdr, its address, its buffers, that the call reads */
+	BPF_COPY_MESSAGE_FILLED, /* that it writes */
 };
 struct bpf_texts_options {
 	uint8_t copies[BPF_CALLS][BPF_ARGS]; /* by number of the call: enum bpf_copy */
 	unsigned buffer_bytes; /* so many of a buffer; BPF_COPIED_BYTES_MAX at most */
-	bool of_tasks; /* tasks are sampled, not CPUs: only theirs are copied */
+	/* Tasks are sampled, or cgroups: what others do is not copied. Neither: CPUs. */
+	bool of_tasks, of_cgroups;
 };
 /* Loads the programs. A negative errno with a sentence, as bpf_counting_new() has them. */
 int bpf_texts_new(struct bpf_texts **texts, const struct bpf_texts_options *options, struct str *err);
 void bpf_texts_free(struct bpf_texts *texts); /* NULL is fine */
-/* For record_plan's attach: the event is open. A negative errno with a sentence: no text will come. */
+/* For record_plan's attach: the events are open. A negative errno with a sentence: texts do not come, or not all. */
 int bpf_texts_attach(struct bpf_texts *texts, const struct counter_set *set, struct str *err);
 
 #endif

@@ -91,6 +91,12 @@ enum {
 	BPF_STRINGS = 128, /* of an array */
 	BPF_STRING_BYTES = 258, /* of one: 256, one more that says that it is longer, and NUL */
 	BPF_STRINGS_BYTES = 4096, /* of all */
+	BPF_ELEMENTS = 32, /* of an array of buffers */
+	BPF_VECTOR_BYTES = 4096, /* of all of them, with what precedes them */
+	BPF_POINTERS = 16384, /* of an array that is counted only */
+	BPF_FOLLOWING_EVENTS = 1 << 17, /* that a run has opened for tasks */
+	BPF_TASK_EVENTS = 8192, /* of a task, that are looked at */
+	BPF_CGROUPS = 1024,
 };
 /* Ways to copy what an argument points at. */
 enum bpf_want {
@@ -102,16 +108,23 @@ enum bpf_want {
 	BPF_WANT_ADDRESS, /* a socket's, with the next argument as its length */
 	BPF_WANT_PEER, /* one that is written; the next argument points at its length, which is written, too */
 	BPF_WANT_STRINGS, /* texts, by an array of pointers that ends with NULL */
+	BPF_WANT_COUNT, /* how many pointers such an array has */
+	BPF_WANT_VECTOR, /* buffers that are read, by an array of struct iovec; the next argument is how many */
+	BPF_WANT_VECTOR_FILLED, /* that are written: as much of them as the call returns */
+	BPF_WANT_MESSAGE, /* what a struct msghdr has, whose buffers are read */
+	BPF_WANT_MESSAGE_FILLED, /* are written */
 };
 /* One enum bpf_want for each argument of a call. */
 union bpf_call_wants {
 	__u8 v[8];
 	__u64 any;
 };
+/* Callers that are of interest. Those of all: on CPUs that have an output. */
+enum bpf_callers { BPF_CALLS_OF_ALL, BPF_CALLS_OF_TASKS, BPF_CALLS_OF_CGROUPS };
 struct bpf_text_constants {
 	union bpf_call_wants wanted[BPF_CALL_NUMBERS]; /* by number of the call */
 	__u32 buffer_bytes; /* so much of a buffer is copied; BPF_BUFFER_BYTES at most */
-	__u32 of_tasks; /* only those that perf events follow */
+	__u32 whose; /* enum bpf_callers */
 };
 enum bpf_text_kind {
 	BPF_TEXT_EARLY, /* read when the call began */
@@ -119,6 +132,22 @@ enum bpf_text_kind {
 	BPF_TEXT_FILE, /* the file of a descriptor: its names, from its own to that below the root */
 	BPF_TEXT_BYTES_EARLY, BPF_TEXT_BYTES_LATE, /* not ended by NUL */
 	BPF_TEXT_STRINGS, /* each with NUL */
+	BPF_TEXT_COUNT, /* a number of 8 bytes */
+	BPF_TEXT_VECTOR_EARLY, BPF_TEXT_VECTOR_LATE, /* struct bpf_element, and its bytes; the next one */
+	BPF_TEXT_MESSAGE_EARLY, BPF_TEXT_MESSAGE_LATE, /* struct bpf_message, then the same */
+};
+#define BPF_NOT_READ 0xffffffff
+struct bpf_element {
+	__u64 address, len; /* of the buffer: struct iovec */
+	__u32 filled; /* bytes that are valid, as far as 32 bits go; BPF_NOT_READ: none was read */
+	__u32 n; /* of them, how many follow */
+};
+struct bpf_message {
+	__u64 name, control, control_len, vector, vector_len;
+	__u32 name_len, flags;
+	__u32 name_bytes; /* of the address, how many were read */
+	__u32 unused;
+	char address[BPF_ADDRESS_BYTES];
 };
 /* A record: what syscall/texts.c reads. Of the bytes there are as many as len says, and NUL. */
 struct bpf_text {

@@ -55,7 +55,12 @@ struct bpf_texts;
  * sentence.
  */
 int bpf_load_texts(struct bpf_texts **loaded, const struct bpf_text_constants *constants, struct str *err);
+enum bpf_callers bpf_loaded_texts_whose(const struct bpf_texts *loaded); /* as it was loaded */
 /* Copies of a CPU go to this perf event. 0 or a negative errno. */
 int bpf_loaded_texts_output(const struct bpf_texts *loaded, int cpu, int event_fd);
+/* Tasks are followed that have this event, or one that it is the parent of. -E2BIG: there is no room for more. */
+int bpf_loaded_texts_follow(const struct bpf_texts *loaded, uint64_t event_id);
+/* This cgroup, open, is followed, with those below it, as the one of that index. 0 or a negative errno. */
+int bpf_loaded_texts_cgroup(const struct bpf_texts *loaded, uint32_t index, int cgroup_fd);
 
 #endif

@@ -408,7 +408,8 @@ struct bpf_texts {
 	struct libbpf lib;
 	struct bpf_object *object;
 	struct bpf_link *links[2]; /* where a call begins, and where it ends */
-	int outputs; /* the map */
+	int outputs, following, cgroups; /* maps */
+	enum bpf_callers whose;
 };
 
 /*
@@ -436,7 +437,7 @@ static int load_texts(struct bpf_texts *loaded, const struct bpf_text_constants 
 {
 	const struct libbpf *lib = &loaded->lib;
 	LIBBPF_OPTS(bpf_object_open_opts, open_options, .object_name = "pstat");
-	struct bpf_map *outputs, *rodata;
+	struct bpf_map *outputs, *rodata, *following, *cgroups;
 	int code, n_cpus = lib->libbpf_num_possible_cpus();
 
 	lib->libbpf_set_print(print_nothing);
@@ -445,7 +446,9 @@ static int load_texts(struct bpf_texts *loaded, const struct bpf_text_constants 
 		return -errno;
 	outputs = lib->bpf_object__find_map_by_name(loaded->object, "outputs");
 	rodata = lib->bpf_object__find_map_by_name(loaded->object, ".rodata");
-	if (!outputs || !rodata || n_cpus < 1)
+	following = lib->bpf_object__find_map_by_name(loaded->object, "following");
+	cgroups = lib->bpf_object__find_map_by_name(loaded->object, "cgroups");
+	if (!outputs || !rodata || !following || !cgroups || n_cpus < 1)
 		return -ENOENT;
 	code = lib->bpf_map__set_initial_value(rodata, constants, sizeof(*constants));
 	if (!code)
@@ -455,6 +458,8 @@ static int load_texts(struct bpf_texts *loaded, const struct bpf_text_constants 
 	if (code)
 		return code;
 	loaded->outputs = lib->bpf_map__fd(outputs);
+	loaded->following = lib->bpf_map__fd(following);
+	loaded->cgroups = lib->bpf_map__fd(cgroups);
 	return attach_texts(loaded);
 }
 
@@ -468,6 +473,7 @@ int bpf_load_texts(struct bpf_texts **loaded, const struct bpf_text_constants *c
 		free(made);
 		return code;
 	}
+	made->whose = (enum bpf_callers)constants->whose;
 	code = load_texts(made, constants);
 	if (code) {
 		bpf_texts_free(made);
@@ -488,7 +494,24 @@ void bpf_texts_free(struct bpf_texts *loaded)
 	free(loaded);
 }
 
+enum bpf_callers bpf_loaded_texts_whose(const struct bpf_texts *loaded)
+{
+	return loaded->whose;
+}
+
 int bpf_loaded_texts_output(const struct bpf_texts *loaded, int cpu, int event_fd)
 {
 	return loaded->lib.bpf_map_update_elem(loaded->outputs, &cpu, &event_fd, BPF_ANY) ? -errno : 0;
+}
+
+int bpf_loaded_texts_follow(const struct bpf_texts *loaded, uint64_t event_id)
+{
+	const uint8_t one = 1;
+
+	return loaded->lib.bpf_map_update_elem(loaded->following, &event_id, &one, BPF_ANY) ? -errno : 0;
+}
+
+int bpf_loaded_texts_cgroup(const struct bpf_texts *loaded, uint32_t index, int cgroup_fd)
+{
+	return loaded->lib.bpf_map_update_elem(loaded->cgroups, &index, &cgroup_fd, BPF_ANY) ? -errno : 0;
 }

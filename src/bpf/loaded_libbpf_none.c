@@ -79,8 +79,26 @@ void bpf_texts_free(struct bpf_texts *loaded)
 	(void)loaded;
 }
 
+enum bpf_callers bpf_loaded_texts_whose(const struct bpf_texts *loaded)
+{
+	(void)loaded;
+	return BPF_CALLS_OF_ALL;
+}
+
 int bpf_loaded_texts_output(const struct bpf_texts *loaded, int cpu, int event_fd)
 {
 	(void)loaded, (void)cpu, (void)event_fd;
+	return -ENOSYS;
+}
+
+int bpf_loaded_texts_follow(const struct bpf_texts *loaded, uint64_t event_id)
+{
+	(void)loaded, (void)event_id;
+	return -ENOSYS;
+}
+
+int bpf_loaded_texts_cgroup(const struct bpf_texts *loaded, uint32_t index, int cgroup_fd)
+{
+	(void)loaded, (void)index, (void)cgroup_fd;
 	return -ENOSYS;
 }

@@ -12,8 +12,8 @@
  * be brought into memory; the call itself does, so what could not be read when it began is read when it ends, unless
  * the memory is another one by then: exec. What the call writes is read when it ends, as far as it was written.
  *
- * Programs of a tracepoint run for all tasks. A task that perf events follow has a context of them, which its children
- * are born with: so no list of tasks is needed.
+ * Programs of a tracepoint run for all tasks. The kernel's own list of a task's events says whether those of this run
+ * are among them, as children are born with them; of others, also those that other runs follow, nothing is copied.
  *
  * Source: bpf-helpers(7), include/linux/sched.h, include/trace/events/syscalls.h.
  */
@@ -37,11 +37,16 @@ struct {
 	__uint(value_size, sizeof(__u32));
 } outputs SEC(".maps");
 
+/* The verifier knows how many bytes of an array are before others at most, and how many come; but not the sum. */
+struct text_scratch {
+	struct bpf_text text;
+	char room[BPF_VECTOR_BYTES];
+};
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct bpf_text);
+	__type(value, struct text_scratch);
 } scratches SEC(".maps");
 
 /* Arguments that are to be read at the end of a thread's call. Threads that never come there make room for others. */
@@ -70,28 +75,116 @@ struct exit_context {
 	__s64 number, returned;
 };
 
+/* ---- whose calls ---- */
+
+/* Identities of the events that this run has opened for tasks; what children are born with has them as parents. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, BPF_FOLLOWING_EVENTS);
+	__type(key, __u64);
+	__type(value, __u8);
+} following SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, BPF_CGROUPS);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} cgroups SEC(".maps");
+
 /* A kernel has one context for each task, an earlier one has one for each kind of unit. */
+struct list_head {
+	struct list_head *next;
+} __attribute__((preserve_access_index));
+struct perf_event {
+	struct list_head event_entry;
+	struct perf_event *parent;
+	__u64 id;
+} __attribute__((preserve_access_index));
+struct perf_event_context {
+	struct list_head event_list;
+} __attribute__((preserve_access_index));
 struct task_struct {
-	void *perf_event_ctxp;
+	struct perf_event_context *perf_event_ctxp;
 	struct files_struct *files;
 	struct fs_struct *fs;
 	struct mm_struct *mm;
 } __attribute__((preserve_access_index));
 struct task_struct___earlier {
-	void *perf_event_ctxp[2];
+	struct perf_event_context *perf_event_ctxp[2];
 } __attribute__((preserve_access_index));
 
-static __always_inline bool is_followed(void)
+struct event_walk {
+	const struct list_head *at, *head;
+	bool found;
+};
+
+/* 1: no further one. */
+static long look_at_event(__u32 step, struct event_walk *walk)
+{
+	const struct list_head *at = walk->at;
+	const struct perf_event *event = (const void *)at - bpf_core_field_offset(struct perf_event, event_entry);
+	const struct perf_event *parent;
+	__u64 id;
+
+	(void)step;
+	if (!at || at == walk->head)
+		return 1;
+	parent = BPF_CORE_READ(event, parent);
+	id = parent ? BPF_CORE_READ(parent, id) : BPF_CORE_READ(event, id);
+	walk->found = bpf_map_lookup_elem(&following, &id);
+	walk->at = BPF_CORE_READ(at, next);
+	return walk->found;
+}
+
+static __always_inline bool has_event(const struct perf_event_context *context)
+{
+	struct event_walk walk = {
+		.head = (const void *)context + bpf_core_field_offset(struct perf_event_context, event_list),
+	};
+
+	if (!context)
+		return false;
+	walk.at = BPF_CORE_READ(context, event_list.next);
+	bpf_loop(BPF_TASK_EVENTS, look_at_event, &walk, 0);
+	return walk.found;
+}
+
+static __always_inline bool task_has_event(void)
 {
 	const void *task = (const void *)bpf_get_current_task();
 	const struct task_struct___earlier *earlier = task;
 	const struct task_struct *now = task;
 
-	if (!constants.of_tasks)
+	if (bpf_core_field_size(now->perf_event_ctxp) == sizeof(void *))
+		return has_event(BPF_CORE_READ(now, perf_event_ctxp));
+	return has_event(BPF_CORE_READ(earlier, perf_event_ctxp[1])) ||
+	       has_event(BPF_CORE_READ(earlier, perf_event_ctxp[0]));
+}
+
+/* 1: no further one. */
+static long look_in_cgroup(__u32 i, bool *found)
+{
+	const long under = bpf_current_task_under_cgroup(&cgroups, i);
+
+	*found = under == 1;
+	return under != 0;
+}
+
+static __always_inline bool is_followed(void)
+{
+	bool found = false;
+
+	switch (constants.whose) {
+	case BPF_CALLS_OF_TASKS:
+		return task_has_event();
+	case BPF_CALLS_OF_CGROUPS:
+		bpf_loop(BPF_CGROUPS, look_in_cgroup, &found, 0);
+		return found;
+	default:
 		return true;
-	if (bpf_core_field_exists(now->perf_event_ctxp))
-		return BPF_CORE_READ(now, perf_event_ctxp);
-	return BPF_CORE_READ(earlier, perf_event_ctxp[0]) || BPF_CORE_READ(earlier, perf_event_ctxp[1]);
+	}
 }
 
 static __always_inline union bpf_call_wants wanted(__s64 number)
@@ -251,6 +344,12 @@ struct traced_call {
 	struct unread_texts values;
 };
 
+/* What was written into buffers is valid as far as the call returns. */
+static __always_inline __u64 valid_bytes(const struct traced_call *call)
+{
+	return call->at_end ? (__u64)call->returned : ~0ULL;
+}
+
 /* A record of this argument, without its bytes. NULL: never. */
 static __always_inline struct bpf_text *begin_record(const struct traced_call *call, __u32 argument, __u64 address,
 						     enum bpf_text_kind what)
@@ -340,6 +439,166 @@ static __always_inline void copy_strings(const struct traced_call *call, __u32 a
 				      offsetof(struct bpf_text, bytes) + len);
 }
 
+/* 1: that was the last one. */
+static long count_pointer(__u32 index, __u64 *array)
+{
+	const __u32 zero = 0;
+	struct bpf_text *text = bpf_map_lookup_elem(&scratches, &zero);
+	__u64 pointer;
+
+	if (!text || bpf_probe_read_user(&pointer, sizeof(pointer), (const void *)(*array + index * sizeof(pointer))))
+		return 1;
+	text->whole = !pointer;
+	if (pointer)
+		++*(__u64 *)text->bytes;
+	return !pointer;
+}
+
+static __always_inline void copy_count(const struct traced_call *call, __u32 argument, __u64 address)
+{
+	struct bpf_text *text = begin_record(call, argument, address, BPF_TEXT_COUNT);
+
+	if (!text)
+		return;
+	text->len = sizeof(__u64);
+	*(__u64 *)text->bytes = 0;
+	bpf_loop(BPF_POINTERS, count_pointer, &address, 0);
+	if (!text->whole && !*(__u64 *)text->bytes)
+		return;
+	bpf_perf_event_output(call->context, &outputs, BPF_F_CURRENT_CPU, text,
+			      offsetof(struct bpf_text, bytes) + sizeof(__u64));
+}
+
+/* A way through an array of buffers. */
+struct vector_walk {
+	__u64 array, left; /* bytes that are valid in those that follow */
+	bool has_unread;
+};
+
+/* Adds an element to the record. 1: no further one, and the record is not whole. */
+static long add_element(__u32 index, struct vector_walk *walk)
+{
+	const __u32 zero = 0;
+	struct bpf_text *text = bpf_map_lookup_elem(&scratches, &zero);
+	struct bpf_element *element;
+	__u64 buffer[2], valid, at, n, most = constants.buffer_bytes;
+
+	if (!text)
+		return 1;
+	at = text->len & ~7;
+	barrier_var(at); /* what is known of it then stays known */
+	if (bpf_probe_read_user(buffer, sizeof(buffer), (const void *)(walk->array + index * sizeof(buffer)))) {
+		walk->has_unread = true;
+		text->whole = 0;
+	}
+	if (at > BPF_VECTOR_BYTES - sizeof(*element))
+		text->whole = 0;
+	if (!text->whole || at > BPF_VECTOR_BYTES - sizeof(*element))
+		return 1;
+	valid = buffer[1] < walk->left ? buffer[1] : walk->left;
+	walk->left -= valid;
+	n = BPF_VECTOR_BYTES - sizeof(*element) - at;
+	if (n > most)
+		n = most;
+	if (n > valid)
+		n = valid;
+	element = (void *)text->bytes + at;
+	element->address = buffer[0];
+	element->len = buffer[1];
+	element->filled = valid < BPF_NOT_READ ? valid : BPF_NOT_READ - 1;
+	barrier_var(n);
+	if (n > BPF_VECTOR_BYTES)
+		return 1;
+	if (!most || (n && bpf_probe_read_user(text->bytes + at + sizeof(*element), n, (const void *)buffer[0]))) {
+		walk->has_unread |= most > 0;
+		element->filled = BPF_NOT_READ;
+		n = 0;
+	}
+	element->n = n;
+	text->len = at + sizeof(*element) + ((n + 7) & ~7);
+	return 0;
+}
+
+/*
+ * Adds an array of n buffers to the record that was begun, and writes it. False: some could not be read, and nothing
+ * was written, as there will be another time.
+ */
+static __always_inline bool write_vector(const struct traced_call *call, struct bpf_text *text, __u64 array, __u64 n)
+{
+	struct vector_walk walk = { .array = array, .left = valid_bytes(call) };
+	__u32 len;
+
+	text->whole = 1;
+	bpf_loop(n < BPF_ELEMENTS ? n : BPF_ELEMENTS, add_element, &walk, 0);
+	if (n > BPF_ELEMENTS)
+		text->whole = 0;
+	if (walk.has_unread && !call->at_end)
+		return false;
+	len = *(volatile __u16 *)&text->len;
+	if (len <= BPF_VECTOR_BYTES)
+		bpf_perf_event_output(call->context, &outputs, BPF_F_CURRENT_CPU, text,
+				      offsetof(struct bpf_text, bytes) + len);
+	return true;
+}
+
+static __always_inline bool copy_vector(const struct traced_call *call, __u32 argument, __u64 address, __u64 n)
+{
+	struct bpf_text *text = begin_record(call, argument, address,
+					     call->at_end ? BPF_TEXT_VECTOR_LATE : BPF_TEXT_VECTOR_EARLY);
+
+	return text && write_vector(call, text, address, n);
+}
+
+/* struct msghdr, as programs of 64 bits have it. */
+struct user_message {
+	__u64 name;
+	__u32 name_len, unused;
+	__u64 vector, vector_len, control, control_len;
+	__u32 flags, unused_too;
+};
+
+static __always_inline bool copy_message(struct traced_call *call, __u32 argument, __u64 address, bool is_filled)
+{
+	struct bpf_text *text = begin_record(call, argument, address,
+					     call->at_end ? BPF_TEXT_MESSAGE_LATE : BPF_TEXT_MESSAGE_EARLY);
+	struct bpf_message *message;
+	struct user_message from;
+	__u32 n;
+
+	if (!text || bpf_probe_read_user(&from, sizeof(from), (const void *)address))
+		return false;
+	if (is_filled && !call->at_end) {
+		call->values.room = from.name_len;
+		return false;
+	}
+	n = is_filled && from.name_len > call->values.room ? call->values.room : from.name_len;
+	if (n > BPF_ADDRESS_BYTES)
+		n = BPF_ADDRESS_BYTES;
+	message = (void *)text->bytes;
+	*message = (struct bpf_message){
+		.name = from.name, .control = from.control, .control_len = from.control_len, .vector = from.vector,
+		.vector_len = from.vector_len, .name_len = from.name_len, .flags = from.flags, .name_bytes = n,
+	};
+	if (!from.name || bpf_probe_read_user(message->address, n, (const void *)from.name))
+		message->name_bytes = 0;
+	text->len = sizeof(*message);
+	if (from.name && n && !message->name_bytes && !call->at_end)
+		return false;
+	return write_vector(call, text, from.vector, from.vector_len);
+}
+
+/* Buffers that the call writes to are read when it has ended well. */
+static __always_inline bool copy_when_filled(struct traced_call *call, __u32 argument, __u64 address, __u64 next)
+{
+	const bool is_message = call->wants.v[argument] == BPF_WANT_MESSAGE_FILLED;
+
+	if (call->at_end && call->returned < 0)
+		return true;
+	if (is_message)
+		return copy_message(call, argument, address, true);
+	return call->at_end && copy_vector(call, argument, address, next);
+}
+
 /* The call has written as much as it returns, and no more than there is room for. */
 static __always_inline bool copy_filled(const struct traced_call *call, __u32 argument, __u64 address, __u64 room)
 {
@@ -396,6 +655,19 @@ static long copy_argument(__u32 i, struct traced_call *call)
 		break;
 	case BPF_WANT_STRINGS:
 		copy_strings(call, i, value);
+		break;
+	case BPF_WANT_COUNT:
+		copy_count(call, i, value);
+		break;
+	case BPF_WANT_VECTOR:
+		done = copy_vector(call, i, value, next);
+		break;
+	case BPF_WANT_MESSAGE:
+		done = copy_message(call, i, value, false);
+		break;
+	case BPF_WANT_VECTOR_FILLED:
+	case BPF_WANT_MESSAGE_FILLED:
+		done = copy_when_filled(call, i, value, next);
 		break;
 	}
 	if (!done)

@@ -5,6 +5,7 @@
  */
 #include "cmd/call_texts.h"
 
+#include <limits.h>
 #include <string.h>
 
 static void note_unknown(struct note_list *notes, struct str *err)
@@ -16,8 +17,11 @@ static void note_unknown(struct note_list *notes, struct str *err)
 	note_add(notes, false, remedy, "what pointers point at is not known: %s", err->s);
 }
 
-/* One event on each CPU, whoever is traced: programs write to the CPU's, not to a task's. */
-static int add_texts_event(struct event_list *events, const struct host_paths *host, struct str *err)
+/*
+ * One event on each CPU that has calls to be traced, whoever makes them: programs write to the CPU's, not to a task's,
+ * and nothing where there is none.
+ */
+static int add_texts_event(struct event_list *events, const char *cpus, const struct host_paths *host, struct str *err)
 {
 	int code = event_list_parse(events, "bpf-output/period=1,name=" SYSCALL_TEXTS_EVENT "/", host, err);
 	struct event *event = &events->v[events->n - 1];
@@ -26,7 +30,7 @@ static int add_texts_event(struct event_list *events, const struct host_paths *h
 		return code;
 	event->terms.inherit = TERM_OFF;
 	event->terms.call_graph = xstrdup("no");
-	return cpus_online(host, &event->cpus);
+	return cpus ? intset_parse(&event->cpus, cpus, INT_MAX, err) : cpus_online(host, &event->cpus);
 }
 
 /* Chooses what is copied of the arguments of these kinds; false: nothing. */
@@ -36,6 +40,9 @@ static bool choose_copies(struct bpf_texts_options *options, uint8_t kinds[SYSCA
 		[KIND_TEXT] = BPF_COPY_TEXT, [KIND_PATH] = BPF_COPY_TEXT, [KIND_FD] = BPF_COPY_FILE,
 		[KIND_DIR] = BPF_COPY_FILE, [KIND_BYTES] = BPF_COPY_BYTES, [KIND_FILLED] = BPF_COPY_FILLED,
 		[KIND_ADDRESS] = BPF_COPY_ADDRESS, [KIND_PEER] = BPF_COPY_PEER, [KIND_STRINGS] = BPF_COPY_STRINGS,
+		[KIND_COUNT] = BPF_COPY_COUNT, [KIND_VECTOR] = BPF_COPY_VECTOR,
+		[KIND_VECTOR_FILLED] = BPF_COPY_VECTOR_FILLED, [KIND_MESSAGE] = BPF_COPY_MESSAGE,
+		[KIND_MESSAGE_FILLED] = BPF_COPY_MESSAGE_FILLED,
 	};
 	bool any = false;
 
@@ -57,6 +64,7 @@ struct bpf_texts *call_texts_new(struct recording_words *words, const struct sys
 	const struct target_spec *target = &words->plan.target;
 	struct bpf_texts_options options = {
 		.of_tasks = !target->all_cpus && !target->cpus && !words->what.has_cgroups,
+		.of_cgroups = words->what.has_cgroups,
 		.buffer_bytes = words->string_limit,
 	};
 	uint8_t kinds[SYSCALL_NUMBERS][SYSCALL_ARGS];
@@ -71,7 +79,7 @@ struct bpf_texts *call_texts_new(struct recording_words *words, const struct sys
 		return NULL;
 	code = bpf_texts_new(&texts, &options, &err);
 	if (!code)
-		code = add_texts_event(&words->what.events, &words->what.host, &err);
+		code = add_texts_event(&words->what.events, target->cpus, &words->what.host, &err);
 	if (code) {
 		note_unknown(notes, &err);
 		bpf_texts_free(texts);

@@ -161,6 +161,8 @@ int child_exit_status(int status);
 /* ---- cgroup_dir.c ---- */
 /* Finds where the cgroup hierarchy that perf events follow is mounted, into root; false if nowhere. */
 bool cgroup_root(const struct host_paths *host, struct str *root);
+/* The cgroup's folder, opened; -errno with a sentence. The caller closes it. */
+int cgroup_open(const char *name, const struct host_paths *host, struct str *err);
 /*
  * A list with one of {}[]()|*+?^$ in it is of basic regular expressions (regex(7)), as perf has it: adds the
  * cgroups below the root whose path has a part that one of them matches, each once, by name, with commas between.

@@ -119,7 +119,4 @@ void removal_begin(struct counter_set *set);
 void removal_pause(struct counter_set *set);
 void removal_free(struct removal *removal); /* NULL is fine */
 
-/* cgroup_dir.c: the cgroup's folder, opened; -errno with a sentence. The caller closes it. */
-int cgroup_open(const char *name, const struct host_paths *host, struct str *err);
-
 #endif

@@ -101,6 +101,11 @@ static void add_value(const struct syscall_lines *lines, struct str *out, int ki
 	case KIND_ADDRESS:
 	case KIND_PEER:
 	case KIND_STRINGS:
+	case KIND_COUNT:
+	case KIND_VECTOR:
+	case KIND_VECTOR_FILLED:
+	case KIND_MESSAGE:
+	case KIND_MESSAGE_FILLED:
 		if (!value) {
 			str_add(out, "NULL");
 			break;
@@ -152,11 +157,22 @@ static void add_strings(struct str *out, const struct syscall_text *text)
 	str_addc(out, ']');
 }
 
+/* How many variables an environment has; what they are is nobody's business. */
+static void add_count(struct str *out, const struct syscall_text *text, bool swap)
+{
+	line_add_hex(out, text->address);
+	if (text->len < sizeof(uint64_t))
+		return;
+	str_addf(out, " /* %" PRIu64 "%s vars */", syscall_load((const uint8_t *)text->bytes, 8, swap),
+		 text->goes_on ? "+" : "");
+}
+
 /* Adds what an argument of this kind points at; false: what was read is of another kind. */
 static bool add_pointed_at(const struct syscall_lines *lines, struct str *out, int kind,
 			   const struct syscall_text *text)
 {
 	const bool is_bytes = text->kind == TEXT_BYTES || text->kind == TEXT_BYTES_LATE;
+	const bool swap = lines->session->recording->decoder->swap;
 
 	switch (kind) {
 	case KIND_TEXT:
@@ -172,12 +188,22 @@ static bool add_pointed_at(const struct syscall_lines *lines, struct str *out, i
 	case KIND_ADDRESS:
 	case KIND_PEER:
 		if (is_bytes)
-			syscall_address_add(lines->table->words, text, lines->session->recording->decoder->swap, out);
+			syscall_address_add(lines->table->words, text, swap, out);
 		return is_bytes;
 	case KIND_STRINGS:
 		if (text->kind == TEXT_STRINGS)
 			add_strings(out, text);
 		return text->kind == TEXT_STRINGS;
+	case KIND_COUNT:
+		if (text->kind == TEXT_COUNT)
+			add_count(out, text, swap);
+		return text->kind == TEXT_COUNT;
+	case KIND_VECTOR:
+	case KIND_VECTOR_FILLED:
+		return syscall_vector_add(text, swap, out);
+	case KIND_MESSAGE:
+	case KIND_MESSAGE_FILLED:
+		return syscall_message_add(lines->table->words, text, swap, out);
 	default:
 		return false;
 	}

@@ -6,7 +6,7 @@
  *   replay -> pairing.c: joins entry and exit by thread -> struct syscall_call -> struct syscall_sink
  *                                                                                 |-> line.c: a line for each
  *   calls.c: number -> name and arguments; words.c: value -> name                 '-> summary.c: per thread and call
- *   socket_address.c: bytes -> family and address
+ *   socket_address.c: bytes -> family and address; vector_text.c: bytes -> buffers, messages
  *   texts.c: what arguments point at, as a BPF program has read it
  *
  * Samples of other events come between the calls, in the order of time: struct syscall_event -> event_line.c.
@@ -40,6 +40,10 @@ enum syscall_kind {
 	KIND_ADDRESS, /* to a socket's address; the next argument is how many bytes */
 	KIND_PEER, /* to where it writes one; the next argument points at how many bytes */
 	KIND_STRINGS, /* to pointers to texts, of which the last is NULL */
+	KIND_COUNT, /* likewise; how many they are */
+	KIND_VECTOR, /* to struct iovec of buffers that the call reads; the next argument is how many of these */
+	KIND_VECTOR_FILLED, /* that it writes */
+	KIND_MESSAGE, KIND_MESSAGE_FILLED, /* to a struct msghdr, whose buffers the call reads, writes */
 	KIND_WORDS,
 };
 static inline bool syscall_is_descriptor(int kind)
@@ -168,6 +172,9 @@ enum syscall_text_kind {
 	TEXT_FILE, /* the file of a descriptor */
 	TEXT_BYTES, TEXT_BYTES_LATE, /* a buffer, or a socket's address: read when the call began, when it ended */
 	TEXT_STRINGS, /* of an array of pointers, each with NUL */
+	TEXT_COUNT, /* 8 bytes: how many pointers there are before NULL */
+	TEXT_VECTOR, TEXT_VECTOR_LATE, /* buffers of an array: see vector_text.c */
+	TEXT_MESSAGE, TEXT_MESSAGE_LATE, /* of a message, and what it has besides */
 	TEXT_KINDS,
 };
 struct syscall_text {
@@ -195,7 +202,8 @@ struct syscall_texts {
 /* True: it was read when the call ended. */
 static inline bool syscall_text_is_late(const struct syscall_text *text)
 {
-	return text->kind == TEXT_LATE || text->kind == TEXT_BYTES_LATE;
+	return text->kind == TEXT_LATE || text->kind == TEXT_BYTES_LATE || text->kind == TEXT_VECTOR_LATE ||
+	       text->kind == TEXT_MESSAGE_LATE;
 }
 bool syscall_event_has_texts(const struct data_event *event);
 /* Reads a sample's raw data; false: it is none. The bytes are borrowed. */
@@ -320,6 +328,13 @@ void syscall_json_add_lost(uint64_t where_ns, uint64_t n, struct str *out);
 
 /* "{ .family: INET, port: 80, addr: 10.0.0.1 }", as far as there are bytes; the numbers' order is the recording's. */
 void syscall_address_add(const struct syscall_words *words, const struct syscall_text *text, bool swap,
+			 struct str *out);
+
+/* ---- vector_text.c: what readv(2), sendmsg(2) and others take ---- */
+
+/* False: the text is of another kind. */
+bool syscall_vector_add(const struct syscall_text *text, bool swap, struct str *out);
+bool syscall_message_add(const struct syscall_words *words, const struct syscall_text *text, bool swap,
 			 struct str *out);
 
 /* ---- stack_line.c: the stack of a sample, below its line ---- */

@@ -9,7 +9,8 @@
  *         8 to 11  number of the call
  *         12       index of the argument
  *         13       0: a text, read when the call began; 1: when it ended; 2: the file of a descriptor; 3: bytes, read
- *                  when the call began; 4: when it ended; 5: strings
+ *                  when the call began; 4: when it ended; 5: strings; 6: a number of pointers; 7: buffers, read
+ *                  when the call began; 8: when it ended; 9, 10: a message, likewise
  *         14 to 15 length of the text; greater than SYSCALL_TEXT_MAX: it goes on, and that many of it are there
  *         16 to 23 of a file: number of the inode
  *         24 to 27 magic number of the filesystem (statfs(2))

@@ -156,7 +156,8 @@ static const char *const plain_kinds[KIND_WORDS] = {
 	[KIND_INT] = "int", [KIND_UINT] = "uint", [KIND_LONG] = "long", [KIND_SIZE] = "size", [KIND_HEX] = "hex",
 	[KIND_OCTAL] = "octal", [KIND_PTR] = "ptr", [KIND_TEXT] = "text", [KIND_PATH] = "path", [KIND_FD] = "fd",
 	[KIND_DIR] = "dir", [KIND_BYTES] = "bytes", [KIND_FILLED] = "filled", [KIND_ADDRESS] = "address",
-	[KIND_PEER] = "peer", [KIND_STRINGS] = "strings",
+	[KIND_PEER] = "peer", [KIND_STRINGS] = "strings", [KIND_COUNT] = "count", [KIND_VECTOR] = "vector",
+	[KIND_VECTOR_FILLED] = "vectorfilled", [KIND_MESSAGE] = "message", [KIND_MESSAGE_FILLED] = "messagefilled",
 };
 
 struct value_name {

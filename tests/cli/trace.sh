@@ -138,6 +138,25 @@ test_buffers()
 	has "of a file" 'write\(fd: -1, buf: "abcde"\.\.\., count: 32\)' "$(<lines)"
 }
 
+# Of those that others follow at the same time nothing is copied, as it is of those of all CPUs.
+test_whose_texts()
+{
+	[ -z "$no_texts" ] || skip "needs BPF programs: $no_texts"
+	sh -c 'while ! test -e /nonexistent/of_another; do :; done' &
+	another=$!
+	"$PSTAT" stat -e task-clock -p $another 2>/dev/null &
+	follower=$!
+	"$PSTAT" trace record -q -o ours.data sh -c 'sleep 0.5; cat /nonexistent/own & wait' 2>why
+	"$PSTAT" trace record -q -a -o all.data sleep 0.1
+	"$PSTAT" trace record -q -p $another -o its.data sleep 0.1
+	kill -INT $follower
+	kill $another
+	check_not "a command's: not what another run follows" grep -q of_another ours.data
+	check "but what its children do" grep -q /nonexistent/own ours.data
+	check "all CPUs'" grep -q of_another all.data
+	check "-p" grep -q of_another its.data
+}
+
 # Files of descriptors, by the names that the kernel has for them.
 test_files_of_descriptors()
 {
@@ -165,7 +184,7 @@ test_texts_beside_strace()
 	program=(sh -c 'echo some words that are longer than "thirty-two" letters; exec echo a "b c"')
 	strace -f -o by_strace -e write,execve "${program[@]}" >/dev/null
 	"$PSTAT" trace -o lines -e write,execve "${program[@]}" >/dev/null
-	values() { sed -nE 's/^(write|execve)\([^"]*("[^0]*)(0x|[0-9]+\)).*/\1 \2\3/p' "$@"; }
+	values() { sed -nE 's/^(write|execve)\([^"]*("[^0]*)(0x.* \/\* |[0-9]+\))([0-9]*).*/\1 \2\4/p' "$@"; }
 	same "buffers and arguments" "$(sed 's/^[0-9]* *//' by_strace | values | tail -n +2)" \
 		"$(calls lines | sed -E 's/(argv|envp|count): //g' | values)"
 }

@@ -787,7 +787,8 @@ static void test_wanted_kinds(void **state)
 	syscall_selection_kinds(&m->selection, &m->table, SYSCALLS_X86_64, kinds);
 	assert_true(kinds[257][0] == KIND_DIR && kinds[257][1] == KIND_PATH); /* openat */
 	assert_true(kinds[0][0] == KIND_FD && kinds[0][1] == KIND_FILLED && kinds[0][2] == KIND_SIZE); /* read */
-	assert_true(kinds[59][0] == KIND_PATH && kinds[59][1] == KIND_STRINGS && kinds[59][2] == KIND_PTR);
+	assert_true(kinds[59][0] == KIND_PATH && kinds[59][1] == KIND_STRINGS && kinds[59][2] == KIND_COUNT);
+	assert_true(kinds[19][1] == KIND_VECTOR_FILLED && kinds[46][1] == KIND_MESSAGE); /* readv, sendmsg */
 	assert_true(kinds[45][1] == KIND_FILLED && kinds[45][4] == KIND_PEER); /* recvfrom */
 	select_calls(m, "open");
 	syscall_selection_kinds(&m->selection, &m->table, SYSCALLS_X86_64, kinds);
@@ -805,6 +806,7 @@ static void test_lengths_follow(void **state)
 {
 	static const uint8_t lengths[KIND_WORDS] = {
 		[KIND_BYTES] = 1, [KIND_FILLED] = 1, [KIND_ADDRESS] = 1, [KIND_PEER] = 2,
+		[KIND_VECTOR] = 1, [KIND_VECTOR_FILLED] = 1,
 	};
 	struct made *m = *state;
 	size_t n = 0;
@@ -823,7 +825,14 @@ static void test_lengths_follow(void **state)
 				assert_int_equal(kind, KIND_PTR);
 		}
 	}
-	assert_true(n >= 25);
+	assert_true(n >= 31);
+}
+
+static bool is_late(int kind)
+{
+	const struct syscall_text text = { .kind = (enum syscall_text_kind)kind };
+
+	return syscall_text_is_late(&text);
 }
 
 /* A call whose second argument points at these bytes, as it is shown; NULL: with its bytes as data. */
@@ -839,10 +848,10 @@ static void same_bytes(struct made *m, uint32_t number, enum syscall_text_kind k
 	memcpy(raw.bytes, bytes, n);
 	str_reset(&m->text);
 	name(m, TID, "sh");
-	if (kind != TEXT_BYTES_LATE)
+	if (!is_late(kind))
 		add_raw_text(m, 1000000, &raw);
 	enter_as(m, TID, 1000001, false, number, args);
-	if (kind == TEXT_BYTES_LATE)
+	if (is_late(kind))
 		add_raw_text(m, 1000002, &raw);
 	leave(m, TID, 1000003, number, 0);
 	run(m);
@@ -850,6 +859,8 @@ static void same_bytes(struct made *m, uint32_t number, enum syscall_text_kind k
 	from = strstr(from, ": ") + 2;
 	to = strstr(from, number == 59 ? ", envp" : ", count");
 	to = to ? to : strstr(from, ", addrlen");
+	to = to ? to : strstr(from, ", vlen");
+	to = to ? to : strstr(from, ", flags: OOB)");
 	to = to ? to : strstr(from, ", usockaddr_len");
 	str_addn(&line, from, (size_t)(to - from));
 	if (shown)
@@ -905,6 +916,81 @@ static void test_socket_addresses(void **state)
 	str_reset(&m->text);
 	syscall_address_add(m->table.words, &swapped, true, &m->text);
 	assert_string_equal(m->text.s, "{ .family: NETLINK, pid: 4711, groups: 0x11 }");
+}
+
+/* As the program writes them: address, length, how many bytes are valid, how many follow. */
+#define ELEMENT(address, len, valid, n) address "\0\0\0\0\0\0\0" len "\0\0\0\0\0\0\0" valid n "\0\0\0"
+
+static void test_vectors(void **state)
+{
+	enum { READV = 19, WRITEV = 20 };
+	struct made *m = *state;
+
+	BYTES_OF(WRITEV, TEXT_VECTOR, true,
+		 ELEMENT("\1", "\5", "\5\0\0\0", "\5") "hello\0\0\0" ELEMENT("\0", "\1", "\1\0\0\0", "\0"),
+		 "[{ .base: \"hello\", len: 5 }, { .base: NULL, len: 1 }]");
+	BYTES_OF(READV, TEXT_VECTOR_LATE, false,
+		 ELEMENT("\1", "\7", "\3\0\0\0", "\2") "ab\0\0\0\0\0\0" ELEMENT("\2", "\0", "\xff\xff\xff\xff", "\0"),
+		 "[{ .base: \"ab\"..., len: 7 }, { .base: 0x2, len: 0 }, ...]");
+	BYTES_OF(WRITEV, TEXT_VECTOR, true, "", "[]");
+	BYTES_OF(WRITEV, TEXT_VECTOR, false, "", "0x7f00");
+	/* No program of ours writes these. */
+	BYTES_OF(WRITEV, TEXT_VECTOR, true, ELEMENT("\1", "\5", "\5\0\0\0", "\5") "he",
+		 "[{ .base: \"he\"..., len: 5 }]");
+	BYTES_OF(WRITEV, TEXT_VECTOR, true, ELEMENT("\1", "\5", "\5\0\0\0", "\5") "hello\0\0\0abc",
+		 "[{ .base: \"hello\", len: 5 }]");
+	BYTES_OF(WRITEV, TEXT_MESSAGE, true, "abc", "0x7f00");
+	BYTES_OF(WRITEV, TEXT_BYTES, true, "abc", "0x7f00");
+}
+
+static void test_messages(void **state)
+{
+	enum { SENDMSG = 46, RECVMSG = 47, MESSAGE = 184 };
+	static const char element[] = ELEMENT("\1", "\2", "\2\0\0\0", "\2") "ab\0\0\0\0\0";
+	static const char address[] = "\2\0\1\2\x0a\1\2\xff";
+	static const char address_shown[] = "{ .name: { .family: INET, port: 258, addr: 10.1.2.255 }..., namelen: 16, "
+					    "iov: [{ .base: \"ab\", len: 2 }], iovlen: 1, control: 0x9, controllen: 8, "
+					    "flags: TRUNC }";
+	char bytes[MESSAGE + sizeof(element)] = {
+		[0] = 5, [8] = 9, [16] = 8, [24] = 7, [32] = 1, [40] = 16, [44] = 0x20, [48] = 8,
+	};
+	struct made *m = *state;
+
+	memcpy(bytes + 56, address, 8);
+	memcpy(bytes + MESSAGE, element, sizeof(element));
+	same_bytes(m, RECVMSG, TEXT_MESSAGE_LATE, true, bytes, sizeof(bytes), address_shown);
+	bytes[48] = 0;
+	same_bytes(m, SENDMSG, TEXT_MESSAGE, false, bytes, MESSAGE,
+		   "{ .name: 0x5, namelen: 16, iov: 0x7, iovlen: 1, control: 0x9, controllen: 8, flags: TRUNC }");
+	bytes[48] = bytes[49] = (char)0xff; /* more than there can be */
+	same_bytes(m, SENDMSG, TEXT_MESSAGE, true, bytes, MESSAGE,
+		   "{ .name: { .family: INET, port: 258, addr: 10.1.2.255 }, namelen: 16, iov: [], iovlen: 1, "
+		   "control: 0x9, controllen: 8, flags: TRUNC }");
+	same_bytes(m, SENDMSG, TEXT_MESSAGE, true, bytes, MESSAGE - 1, "0x7f00");
+	same_bytes(m, SENDMSG, TEXT_VECTOR, true, bytes, sizeof(bytes), "0x7f00");
+}
+
+static void test_environments(void **state)
+{
+	static const struct syscall_text text = { .kind = TEXT_COUNT };
+	struct made *m = *state;
+	const uint64_t args[] = { 0, 0, 0x7f00, 0, 0, 0 };
+	struct raw_text raw = { .address = 0x7f00, .number = 59, .argument = 2, .kind = TEXT_COUNT, .len = 8,
+				.whole = 1, .bytes = "\3" };
+
+	assert_false(syscall_text_is_late(&text));
+	name(m, TID, "sh");
+	for (uint64_t time_ns = 1000000; time_ns < 1000600; time_ns += 200) {
+		add_raw_text(m, time_ns, &raw);
+		enter_as(m, TID, time_ns + 1, false, 59, args);
+		leave(m, TID, time_ns + 2, 59, -2);
+		raw.whole = 0;
+		raw.len = time_ns == 1000000 ? 8 : 7;
+	}
+	run(m);
+	assert_non_null(strstr(m->text.s, "envp: 0x7f00 /* 3 vars */)"));
+	assert_non_null(strstr(m->text.s, "envp: 0x7f00 /* 3+ vars */)"));
+	assert_non_null(strstr(m->text.s, "envp: 0x7f00)"));
 }
 
 /* ---- what does not fit ---- */
@@ -983,10 +1069,10 @@ static void test_any_texts(void **state)
 		raw.bytes[1] &= 1;
 		for (size_t j = 0; j < SYSCALL_ARGS; j++)
 			args[j] = raw.address;
-		if (raw.kind != TEXT_LATE && raw.kind != TEXT_BYTES_LATE)
+		if (!is_late(raw.kind))
 			add_raw_text(m, time_ns++, &raw);
 		enter_as(m, TID, time_ns++, false, (int64_t)raw.number, args);
-		if (raw.kind == TEXT_LATE || raw.kind == TEXT_BYTES_LATE)
+		if (is_late(raw.kind))
 			add_raw_text(m, time_ns++, &raw);
 		leave(m, TID, time_ns++, (int64_t)raw.number, 0);
 	}
@@ -995,6 +1081,7 @@ static void test_any_texts(void **state)
 	assert_non_null(strstr(m->text.s, "{ .family: "));
 	assert_non_null(strstr(m->text.s, "argv: [\""));
 	assert_non_null(strstr(m->text.s, "buf: \""));
+	assert_non_null(strstr(m->text.s, "vec: [{ .base: "));
 	for (size_t i = 0; i < m->text.len; i++)
 		assert_true(m->text.s[i] == '\n' || (uint8_t)m->text.s[i] >= ' ');
 }
@@ -1307,7 +1394,8 @@ int main(void)
 		TEST(whole), TEST(halves), TEST(losses), TEST(signals), TEST(tasks), TEST(32_bits),
 		TEST(unknown_numbers), TEST(json), TEST(texts),
 		TEST(texts_and_losses), TEST(json_texts), TEST(odd_texts), TEST(files), TEST(wanted_kinds),
-		TEST(lengths_follow), TEST(buffers), TEST(socket_addresses),
+		TEST(lengths_follow), TEST(buffers), TEST(socket_addresses), TEST(vectors),
+		TEST(messages), TEST(environments),
 		TEST(cut_samples), TEST(odd_formats), TEST(any_bytes), TEST(any_texts),
 		TEST(enough),
 		TEST(table), TEST(words), TEST(selection), TEST(filter), TEST(summary),

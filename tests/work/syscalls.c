@@ -4,7 +4,7 @@
  *   each of them as pstat trace is to print it, from the name to what it returned, and a single blank before =.
  * syscalls texts: the same, of calls whose arguments are texts of all kinds, and pointers to none.
  * syscalls files: the same, of calls whose arguments are descriptors of files of all kinds, by the kernel's own names.
- * syscalls buffers: the same, of calls that read or write buffers, addresses of sockets and arrays of strings.
+ * syscalls buffers: the same, of calls that read or write buffers, addresses of sockets, messages, arrays of strings.
  * syscalls faults: from touch_pages(), touches new pages between two of getpgid(), and prints the address of each one.
  * syscalls killed: a thread waits in read() for what never comes, while the other one ends the process. Prints the
  *   number of the thread.
@@ -29,6 +29,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -415,6 +416,102 @@ static void use_strings(const char *unreadable)
 	exec_nothing(many, strcat(shown, ", ...]"));
 }
 
+/* ---- arrays of buffers, messages ---- */
+
+#define THREE "[{ .base: \"hello\", len: 5 }, { .base: \"\", len: 0 }, { .base: \"wor\\n\", len: 4 }]"
+
+static char hello[] = "hello", nothing[] = "", wor[] = "wor\n";
+static struct iovec three[] = { { hello, 5 }, { nothing, 0 }, { wor, 4 } };
+
+static void use_vectors(char *unreadable)
+{
+	static char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	struct iovec odd[] = { { letters, 33 }, { unreadable, 7 }, { NULL, 3 } };
+	char first[3], second[20], third[9];
+	struct iovec into[] = { { first, 3 }, { second, 20 }, { third, 9 } }, many[40];
+	int ends_of_pipe[2];
+	long result;
+
+	if (pipe(ends_of_pipe))
+		exit(1);
+	CALL(writev, ends_of_pipe[1], three, 3);
+	SEEN("writev(fd: %d<FILE>, vec: " THREE ", vlen: 3)", ends_of_pipe[1]);
+	CALL(readv, ends_of_pipe[0], into, 3);
+	SEEN("readv(fd: %d<FILE>, vec: [{ .base: \"hel\", len: 3 }, { .base: \"lowor\\n\", len: 20 }, "
+	     "{ .base: \"\", len: 9 }], vlen: 3)", ends_of_pipe[0]);
+	CALL(readv, NO_FD, into, 3);
+	SEEN("readv(fd: -1, vec: %p, vlen: 3)", (void *)into);
+	CALL(pwritev, NO_FD, odd, 3, 1L, 0L);
+	SEEN("pwritev(fd: -1, vec: [{ .base: \"%.32s\"..., len: 33 }, { .base: %p, len: 7 }, { .base: NULL, len: 3 }], "
+	     "vlen: 3, pos_l: 1, pos_h: 0)", letters, (void *)unreadable);
+	CALL(writev, NO_FD, unreadable, 2);
+	SEEN("writev(fd: -1, vec: %p, vlen: 2)", (void *)unreadable);
+	CALL(writev, NO_FD, unreadable - sizeof(many[0]), 2); /* the first one is zeros, but for the last byte */
+	SEEN("writev(fd: -1, vec: [{ .base: NULL, len: %zu }, ...], vlen: 2)", (size_t)'x' << 56);
+	CALL(writev, NO_FD, three, 0);
+	SEEN("writev(fd: -1, vec: [], vlen: 0)");
+	for (size_t i = 0; i < 40; i++)
+		many[i] = three[1];
+	CALL(writev, NO_FD, many, 33);
+	add("writev(fd: -1, vec: [{ .base: \"\", len: 0 }");
+	for (size_t i = 1; i < 32; i++)
+		add(", { .base: \"\", len: 0 }");
+	SEEN(", ...], vlen: 33)");
+}
+
+static void use_messages(char *unreadable)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(258) };
+	struct msghdr message = { .msg_iov = three, .msg_iovlen = 3 };
+	char into[16], control[64];
+	struct iovec room = { into, sizeof(into) };
+	struct sockaddr_un name = { .sun_family = AF_UNIX }, got;
+	const int from = socket(AF_UNIX, SOCK_DGRAM, 0), to = socket(AF_UNIX, SOCK_DGRAM, 0);
+	socklen_t len = sizeof(name);
+	long result;
+
+	inet_pton(AF_INET, "10.1.2.255", &in.sin_addr);
+	CALL(sendmsg, NO_FD, &message, MSG_DONTWAIT);
+	SEEN("sendmsg(fd: -1, msg: { .name: NULL, namelen: 0, iov: " THREE ", iovlen: 3, control: NULL, controllen: 0, "
+	     "flags: 0 }, flags: DONTWAIT)");
+	message = (struct msghdr){ &in, sizeof(in), (void *)unreadable, 1, control, 8, MSG_TRUNC };
+	CALL(sendmsg, NO_FD, &message, 0);
+	SEEN("sendmsg(fd: -1, msg: { .name: { .family: INET, port: 258, addr: 10.1.2.255 }, namelen: %zu, iov: %p, "
+	     "iovlen: 1, control: %p, controllen: 8, flags: TRUNC }, flags: 0)", sizeof(in), (void *)unreadable,
+	     (void *)control);
+	CALL(sendmsg, NO_FD, unreadable, 0);
+	SEEN("sendmsg(fd: -1, msg: %p, flags: 0)", (void *)unreadable);
+	/* The kernel gives both a name of five digits behind a NUL. */
+	if (bind(from, (struct sockaddr *)&name, sizeof(sa_family_t)) ||
+	    bind(to, (struct sockaddr *)&name, sizeof(sa_family_t)) ||
+	    getsockname(to, (struct sockaddr *)&name, &len) || connect(from, (struct sockaddr *)&name, len) ||
+	    getsockname(from, (struct sockaddr *)&got, &len) || write(from, "message", 7) != 7)
+		exit(1);
+	message = (struct msghdr){ &got, sizeof(got), &room, 1, NULL, 0, 0 };
+	CALL(recvmsg, to, &message, 0);
+	SEEN("recvmsg(fd: %d<FILE>, msg: { .name: { .family: UNIX, path: @\"%.5s\" }, namelen: %d, "
+	     "iov: [{ .base: \"message\", len: 16 }], iovlen: 1, control: NULL, controllen: 0, flags: 0 }, flags: 0)",
+	     to, got.sun_path + 1, (int)message.msg_namelen);
+	CALL(recvmsg, NO_FD, &message, 0);
+	SEEN("recvmsg(fd: -1, msg: %p, flags: 0)", (void *)&message);
+}
+
+/* Of an environment only the number of variables. */
+static void use_environments(const char *unreadable)
+{
+	const char *const argv[] = { "program", NULL }, *const environment[] = { "SECRET=1", unreadable, "", NULL };
+	long result;
+
+	CALL(execve, "/nonexistent/program", argv, environment);
+	SEEN("execve(filename: \"/nonexistent/program\", argv: [\"program\"], envp: %p /* 3 vars */)",
+	     (const void *)environment);
+	CALL(execve, "/nonexistent/program", argv, environment + 3);
+	SEEN("execve(filename: \"/nonexistent/program\", argv: [\"program\"], envp: %p /* 0 vars */)",
+	     (const void *)(environment + 3));
+	CALL(execve, "/nonexistent/program", argv, unreadable);
+	SEEN("execve(filename: \"/nonexistent/program\", argv: [\"program\"], envp: %p)", (const void *)unreadable);
+}
+
 static void make_buffers(void)
 {
 	char *pages = last_page();
@@ -428,6 +525,9 @@ static void make_buffers(void)
 	use_addresses();
 	use_peers();
 	use_strings(pages + PAGE);
+	use_vectors(pages + PAGE);
+	use_messages(pages + PAGE);
+	use_environments(pages + PAGE);
 	CALL(getpgid, NOBODY);
 	SEEN("getpgid(pid: %d)", NOBODY);
 }
