@@ -10,6 +10,8 @@
 #include "cmd/message.h"
 #include "cmd/sample_run.h"
 #include "cmd/signals.h"
+#include "cmd/terminal.h"
+#include "cmd/trace_intervals.h"
 #include "cmd/trace_options.h"
 
 #include <errno.h>
@@ -37,6 +39,7 @@ struct trace_run {
 	struct syscall_stream *stream;
 	struct syscall_lines lines;
 	struct syscall_summary *summary; /* NULL: none is wanted */
+	struct trace_intervals intervals;
 	uint64_t n_lines, lost;
 };
 
@@ -89,13 +92,21 @@ static int end_line(struct trace_run *run)
 	return output_step(&run->out.output) || run->n_lines == run->words->max_events;
 }
 
+/* A call is of the interval that it ended in; one without an end of the one that is open then. */
+static void count_call(struct trace_run *run, const struct syscall_call *call)
+{
+	if (call->exit)
+		trace_intervals_reach(&run->intervals, run->summary, call->ended_ns, &run->out.output);
+	syscall_summary_take(run->summary, call);
+}
+
 static int on_call(void *context, const struct syscall_call *call, struct str *err)
 {
 	struct trace_run *run = context;
 
 	(void)err;
 	if (run->summary)
-		syscall_summary_take(run->summary, call);
+		count_call(run, call);
 	if (!has_line(run, call))
 		return 0;
 	set_base(run);
@@ -178,6 +189,18 @@ static int open_session(struct trace_run *run, struct str *err)
 		      session_init(&run->session, &run->out.reader, &options, err);
 }
 
+static void begin_intervals(struct trace_run *run)
+{
+	const struct trace_words *words = run->words;
+	const int fd = words->output ? STDOUT_FILENO : STDERR_FILENO;
+
+	run->intervals = (struct trace_intervals){
+		.interval_ns = (uint64_t)words->interval_ms * NS_PER_MS, .json = words->json,
+		.clears = words->interval_clear && !words->json && !run->path && isatty(fd),
+		.lines = terminal_lines(fd),
+	};
+}
+
 static bool open_stream(struct trace_run *run)
 {
 	const struct trace_words *words = run->words;
@@ -208,6 +231,7 @@ static bool open_stream(struct trace_run *run)
 		};
 		if (words->summary || words->with_summary)
 			run->summary = syscall_summary_new(&options);
+		begin_intervals(run);
 	} else if (run->words->sample.dump.input) {
 		sample_run_fail(&run->out, err.s);
 	} else {
@@ -220,9 +244,23 @@ static bool open_stream(struct trace_run *run)
 static void wait_for_records(struct trace_run *run)
 {
 	struct pollfd news = { .fd = live_source_fd(run->live.live), .events = POLLIN };
+	const bool ticks = run->summary && run->words->interval_ms;
 
 	output_end(&run->out.output);
-	poll(&news, 1, -1);
+	poll(&news, 1, ticks ? trace_intervals_wait_ms(&run->intervals) : -1);
+	if (ticks)
+		trace_intervals_tick(&run->intervals, run->summary, &run->out.output);
+}
+
+/* The last tables: those of the interval that was not over, or of all the time. */
+static void end_summary(struct trace_run *run)
+{
+	if (run->words->interval_ms)
+		trace_intervals_end(&run->intervals, run->summary, &run->out.output);
+	else if (run->words->json)
+		syscall_summary_json(run->summary, &run->out.output.text);
+	else
+		syscall_summary_print(run->summary, &run->out.output.text);
 }
 
 /* Reads to the end, whatever ends it; then prints what is known only then. */
@@ -237,10 +275,8 @@ static void read_calls(struct trace_run *run)
 		fail_with(run, &err);
 	if (syscall_stream_end(run->stream, &err))
 		fail_with(run, &err);
-	if (run->summary && run->words->json)
-		syscall_summary_json(run->summary, &run->out.output.text);
-	else if (run->summary)
-		syscall_summary_print(run->summary, &run->out.output.text);
+	if (run->summary)
+		end_summary(run);
 	str_release(&err);
 }
 
@@ -323,7 +359,8 @@ static int record_and_trace(struct trace_run *run, struct trace_words *words)
 	run->live.texts = run->texts;
 	plan->stop = signals_catch(false, &found);
 	plan->found = &found;
-	plan->drain_every_ns = plan->drain_later_every_ns = words->summary ? SUMMARY_DRAIN_NS : DRAIN_NS;
+	plan->drain_every_ns = plan->drain_later_every_ns =
+		words->summary && !words->interval_ms ? SUMMARY_DRAIN_NS : DRAIN_NS;
 	memory_return_large();
 	trace_live(run);
 	return live_run_end(&run->live);

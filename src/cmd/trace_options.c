@@ -138,6 +138,10 @@ const struct option_row trace_options[] = {
 	  "one table for each thread, for all, or for each cgroup", FIELD(summary_mode), .value = VALUE_ONE_OF },
 	{ OPTION_UNSIGNED, 0, "max-summary", "n", "at most n calls in each table", FIELD(max_rows), .min = 1,
 	  .max = INT_MAX },
+	{ OPTION_UNSIGNED, 'I', "interval-print", "ms", "print the tables of every n ms (alone: -s)",
+	  FIELD(interval_ms), .min = 100, .max = INT_MAX },
+	{ OPTION_FLAG, 0, "interval-clear", NULL, "with -I: clear the screen before each table",
+	  FIELD(interval_clear) },
 	{ OPTION_FLAG, 0, "errno-summary", NULL, "count each error in the tables (alone: -s)", FIELD(errno_summary) },
 	{ OPTION_FLAG, 0, "sched", NULL, "sum up how long each thread was on a CPU (alone: -s)", FIELD(runtime) },
 	{ OPTION_FLAG, 0, "hist", NULL, "print how long each call took (alone: -s)", FIELD(histogram) },
@@ -209,7 +213,9 @@ int trace_words_check(struct trace_words *words)
 	if (words->summary && words->with_summary)
 		return bad_usage("trace: --summary and --with-summary: give one of them");
 	words->summary |= (words->max_rows || words->summary_mode || words->errno_summary || words->histogram ||
-			   words->runtime) && !words->with_summary;
+			   words->runtime || words->interval_ms) && !words->with_summary;
+	if (words->interval_clear && !words->interval_ms)
+		return bad_usage("trace: --interval-clear: it needs -I");
 	if (words->json && words->histogram)
 		return bad_usage("trace: --hist draws histograms, and --json has none");
 	if (words->summary && (words->max_events || words->least_ns || words->failure))

@@ -38,6 +38,8 @@ struct trace_words {
 	bool summary; /* -s: no lines */
 	bool with_summary; /* -S */
 	bool errno_summary, histogram;
+	unsigned interval_ms; /* tables of each interval of so many; 0: of all the time */
+	bool interval_clear; /* on a terminal */
 	int summary_mode; /* --summary-mode: enum syscall_summary_mode */
 	unsigned max_rows; /* of a table; 0: no limit */
 	struct intset left_out; /* threads, by their numbers */

@@ -26,20 +26,32 @@ void sched_add_task(struct str *out, const struct sched_task *task)
 	str_addc(out, ']');
 }
 
+/* A number with decimals, as wide as `width` at least, in one piece: each line has four of them. */
+static void add_fixed(struct str *out, uint64_t whole, unsigned part, unsigned decimals, unsigned width)
+{
+	enum { COLUMNS = 48 };
+	char text[COLUMNS];
+	size_t at = COLUMNS;
+
+	for (unsigned i = 0; i < decimals; i++, part /= 10)
+		text[--at] = (char)('0' + part % 10);
+	text[--at] = '.';
+	do
+		text[--at] = (char)('0' + whole % 10);
+	while (whole /= 10);
+	while (COLUMNS - at < width && at)
+		text[--at] = ' ';
+	str_addn(out, text + at, COLUMNS - at);
+}
+
 void sched_add_ms(struct str *out, uint64_t ns, unsigned width)
 {
-	str_add_decimal(out, ns / NS_PER_MS, width, ' ');
-	str_addc(out, '.');
-	str_add_decimal(out, ns % NS_PER_MS / NS_PER_US, 3, '0');
+	add_fixed(out, ns / NS_PER_MS, (unsigned)(ns % NS_PER_MS / NS_PER_US), 3, width + 4);
 }
 
 void sched_add_s(struct str *out, uint64_t ns, unsigned width)
 {
-	enum { DECIMALS = 6 };
-
-	str_add_decimal(out, ns / NS_PER_S, width > DECIMALS + 1 ? width - DECIMALS - 1 : 0, ' ');
-	str_addc(out, '.');
-	str_add_decimal(out, ns % NS_PER_S / NS_PER_US, DECIMALS, '0');
+	add_fixed(out, ns / NS_PER_S, (unsigned)(ns % NS_PER_S / NS_PER_US), 6, width);
 }
 
 void sched_add_place(struct str *out, uint64_t time_ns, unsigned width, uint32_t cpu)

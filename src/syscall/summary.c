@@ -96,6 +96,8 @@ struct counts { /* of a thread, of a cgroup, or of all */
 	char *name; /* raw bytes; NULL: of a thread that lives, of a cgroup whose path is not known, or of all */
 	int32_t tid;
 	uint64_t cgroup; /* its id; 0: not known */
+	struct syscall_thread *thread; /* that lives, and whose counts they are; or NULL */
+	size_t place_of_living; /* in living */
 	uint64_t calls, runtime_ns, faults[POINT_MAJOR_FAULT + 1];
 	uint16_t *place; /* by row: index in v and 1; 0: there is none */
 	struct call_count *v;
@@ -106,6 +108,8 @@ struct syscall_summary {
 	struct syscall_summary_options options;
 	struct counts **v; /* of threads that are gone, or of cgroups by their id */
 	size_t n, cap;
+	struct counts **living; /* of threads that live */
+	size_t n_living, cap_living;
 	struct counts *all;
 	uint64_t states[CALL_NO_RETURN + 1], lost;
 };
@@ -240,6 +244,10 @@ static struct counts *counts_of(struct syscall_summary *summary, struct syscall_
 		struct counts *counts = counts_new(summary->options.table);
 
 		counts->tid = thread->thread->tid;
+		counts->thread = thread;
+		counts->place_of_living = summary->n_living;
+		VEC_GROW(summary->living, summary->n_living, summary->cap_living);
+		summary->living[summary->n_living++] = counts;
 		thread->user = counts;
 	}
 	return thread->user;
@@ -270,6 +278,9 @@ void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread
 
 	if (!counts)
 		return;
+	summary->living[counts->place_of_living] = summary->living[--summary->n_living];
+	summary->living[counts->place_of_living]->place_of_living = counts->place_of_living;
+	counts->thread = NULL;
 	add_up(summary->all, counts, summary->options.table);
 	counts->name = xstrdup(replay_comm(summary->options.replay, thread->thread->comm));
 	VEC_GROW(summary->v, summary->n, summary->cap);
@@ -291,14 +302,36 @@ struct syscall_summary *syscall_summary_new(const struct syscall_summary_options
 	return summary;
 }
 
+void syscall_summary_leave(struct syscall_summary *summary)
+{
+	while (summary->n_living)
+		syscall_summary_gone(summary, summary->living[summary->n_living - 1]->thread);
+}
+
+/* Frees what was counted of threads that are gone, of cgroups, and of all. */
+static void free_counts(struct syscall_summary *summary)
+{
+	for (size_t i = 0; i < summary->n; i++)
+		counts_free(summary->v[i]);
+	counts_free(summary->all);
+}
+
+void syscall_summary_clear(struct syscall_summary *summary)
+{
+	free_counts(summary);
+	summary->n = 0;
+	summary->all = counts_new(summary->options.table);
+	memset(summary->states, 0, sizeof(summary->states));
+	summary->lost = 0;
+}
+
 void syscall_summary_free(struct syscall_summary *summary)
 {
 	if (!summary)
 		return;
-	for (size_t i = 0; i < summary->n; i++)
-		counts_free(summary->v[i]);
+	free_counts(summary);
 	free(summary->v);
-	counts_free(summary->all);
+	free(summary->living);
 	free(summary);
 }
 

@@ -378,7 +378,13 @@ void syscall_summary_event(struct syscall_summary *summary, const struct syscall
 /* The thread's numbers stay, under the name that it has now. */
 void syscall_summary_gone(struct syscall_summary *summary, struct syscall_thread *thread);
 void syscall_summary_lost(struct syscall_summary *summary, uint64_t n);
-/* Once, when no thread is left: a table for each thread or cgroup, the busiest first; then, of several, one of all. */
+/* For intervals: all threads are left, as if they were gone; after the tables all is forgotten. */
+void syscall_summary_leave(struct syscall_summary *summary);
+void syscall_summary_clear(struct syscall_summary *summary);
+/*
+ * When no thread is left, once before a clear: a table for each thread or cgroup, the busiest first; then, of several, one
+ * of all.
+ */
 void syscall_summary_print(struct syscall_summary *summary, struct str *out);
 /* The same as JSON, an object a line: what each thread and all did, and of each their calls. No histogram. */
 void syscall_summary_json(struct syscall_summary *summary, struct str *out);

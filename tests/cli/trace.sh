@@ -224,6 +224,32 @@ test_summary()
 	has "-S: of all" '^ all 1 thread, 4 calls$' "$err"
 }
 
+# Tables again and again: each call is in one of them.
+test_intervals()
+{
+	local program=(sh -c '"$0" many 100; sleep 0.5; "$0" many 50' "$work")
+	all_calls() { awk '/^ syscalls /{ own = 1 } /^ (sh|sleep|all) /{ own = 0 } own && $1 == "getppid" { n += $2 } END { print n }' "$@"; }
+
+	"$PSTAT" trace -I 200 -e getppid -o tables "${program[@]}"
+	check "several tables" [ "$(grep -c '^# [0-9.]* to [0-9.]* s$' tables)" -ge 3 ]
+	same "the first" "# 0.000 to 0.200 s" "$(head -n 1 tables)"
+	[ "$(grep -c LOST tables)" != 0 ] || same "each call is in one" 150 "$(all_calls tables)"
+	"$PSTAT" trace record -q -o ours.data "${program[@]}"
+	"$PSTAT" trace -s -i ours.data -e getppid -o sums
+	"$PSTAT" trace -I 200 -i ours.data -e getppid -o tables
+	same "of a file" "$(all_calls sums)" "$(all_calls tables)"
+	check "also there in parts" [ "$(grep -c '^# ' tables)" -ge 2 ]
+	"$PSTAT" trace -I 200 -j -i ours.data -e getppid -o tables.json
+	check "each line is JSON" sh -c "'$PYTHON' '$ROOT/tests/cli/json_valid.py' <tables.json"
+	same "as JSON" '{"begin":0.000,"end":0.200}' "$(head -n 1 tables.json)"
+	"$PYTHON" "$ROOT/tests/cli/on_screen.py" 120 2 "$PSTAT" trace -I 200 --interval-clear -i ours.data >screen
+	same "--interval-clear: once for each table" "$(grep -ao $'\033\[H\033\[2J# ' screen | wc -l)" \
+		"$("$PSTAT" trace -I 200 -o - -i ours.data | grep -c '^# ')"
+	check "what the screen has room for" [ "$(wc -l <screen)" -lt $((24 * $(grep -ac '# [0-9.]* to' screen))) ]
+	check_not "elsewhere nothing is cleared" grep -aq $'\033' tables
+	fails_with 129 "it needs -I" "$PSTAT" trace --interval-clear true
+}
+
 # Calls of programs that move into a cgroup before they begin.
 test_cgroups()
 {
