@@ -344,7 +344,7 @@ struct traced_call {
 	struct unread_texts values;
 };
 
-/* What was written into buffers is valid as far as the call returns. */
+/* Buffers that are written to are valid as far as the call returns. */
 static __always_inline __u64 valid_bytes(const struct traced_call *call)
 {
 	return call->at_end ? (__u64)call->returned : ~0ULL;

@@ -166,7 +166,7 @@ static int run_view(struct sched_words *words, print_view *print)
 		return sample_run_close(&run);
 	rc = sched_new(&sched, &options, &run.reader, &err);
 	if (!rc) {
-		pager_open(&pager, !words->sample.no_pager && print != print_page);
+		pager_open(&pager, !words->sample.no_pager && !words->interval_ms && print != print_page);
 		rc = print(sched, words, &run, &err);
 		output_end(&run.output);
 		pager_close(&pager);

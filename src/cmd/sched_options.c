@@ -5,9 +5,12 @@
 #include "cmd/sched_options.h"
 
 #include "cmd/command.h"
+#include "cmd/terminal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define WORD(name) .offset = offsetof(struct sched_words, name)
 #define SAMPLE(name) .offset = offsetof(struct sched_words, sample.name)
@@ -68,6 +71,13 @@ const struct option_row timehist_options[] = {
 	{ OPTION_FLAG, 'j', "json", NULL, "print one JSON object per row", WORD(format.json) },                    \
 	{ OPTION_TEXT, 'x', "field-separator", "text", "print fields with this between them", WORD(format.separator) }
 
+/* Rows of those whose tables may come again and again. */
+#define INTERVAL_ROWS                                                                                              \
+	{ OPTION_UNSIGNED, 'I', "interval-print", "ms", "print a table of every n ms", WORD(interval_ms),          \
+	  .min = 10, .max = INT_MAX },                                                                             \
+	{ OPTION_FLAG, 0, "interval-clear", NULL, "with -I: clear the screen before each table",                   \
+	  WORD(interval_clear) }
+
 #define LATENCY(name) .offset = offsetof(struct sched_words, latency.name)
 /* Rows of those that show no functions. */
 #define NOTE_ROWS                                                                                                  \
@@ -90,6 +100,7 @@ const struct option_row latency_options[] = {
 	{ OPTION_FLAG, 'p', "pids", NULL, "print each task, not all of one name as one", LATENCY(by_task) },
 	{ OPTION_FLAG, 0, "hist", NULL, "print how many delays were how long", LATENCY(histogram) },
 	FORMAT_ROWS,
+	INTERVAL_ROWS,
 	{ .kind = OPTION_GROUP, .help = "What to read" },
 	INPUT_ROW,
 	{ OPTION_TEXT, 'C', "CPU", "list", "only what was on these CPUs", WORD(cpus), .value = VALUE_CPUS },
@@ -124,6 +135,7 @@ const struct option_row task_times_options[] = {
 	{ OPTION_CHOICE, 's', "sort", "runtime|max", "sort by run time, or by the longest delay",
 	  .offset = offsetof(struct sched_words, times.by_delay), .value = VALUE_ONE_OF },
 	FORMAT_ROWS,
+	INTERVAL_ROWS,
 	{ .kind = OPTION_GROUP, .help = "What to read, and which tasks" },
 	INPUT_ROW,
 	{ OPTION_TEXT, 'p', "pid", "list", "only tasks of these processes", WORD(pids) },
@@ -214,10 +226,18 @@ int sched_words_finish(struct sched_words *words, struct str *err)
 	intset_copy(&words->times.pids, &options->pids);
 	intset_copy(&words->times.tids, &options->tids);
 	words->latency.format = words->times.format = words->format;
+	words->latency.interval = words->times.interval = (struct sched_interval){
+		(uint64_t)words->interval_ms * NS_PER_MS,
+		words->interval_clear && !words->format.json && isatty(STDOUT_FILENO), terminal_lines(STDOUT_FILENO),
+	};
 	words->page = (struct page_options){ options->start_ns, options->end_ns };
 	words->map.explain_all = words->sample.verbose;
 	if (!rc && words->format.separator && !words->format.separator[0])
 		rc = fail(err, -EINVAL, "-x: give the text that separates fields");
+	if (!rc && words->interval_ms && words->format.separator)
+		rc = fail(err, -EINVAL, "--interval-print: it goes with -j or tables, whose intervals have a line");
+	if (!rc && words->interval_clear && !words->interval_ms)
+		rc = fail(err, -EINVAL, "--interval-clear: it needs -I");
 	return rc;
 }
 

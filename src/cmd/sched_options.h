@@ -17,6 +17,8 @@ struct sched_words {
 	struct page_options page;
 	const char *output; /* file for the page; NULL: none was named */
 	struct sched_format format; /* of rows, whatever they are of */
+	unsigned interval_ms; /* 0: none */
+	bool interval_clear;
 	const char *color_pids, *color_cpus;
 	const char *pids, *tids, *cpus, *prios, *time;
 };

@@ -25,9 +25,12 @@ struct latency {
 	struct sched *sched;
 	const struct latency_options *options;
 	struct output *output;
+	struct sched_intervals intervals;
 	struct task_delays *v; /* by index of the task */
 	size_t n;
 };
+
+static void end_interval(struct latency *latency);
 
 static struct task_delays *delays_of(struct latency *latency, const struct sched_task *task)
 {
@@ -66,6 +69,8 @@ static void on_switch(void *context, const struct sched_switch *change)
 	struct latency *latency = context;
 	struct task_delays *row;
 
+	if (sched_interval_ends(&latency->intervals, change->time_ns))
+		end_interval(latency);
 	if (change->prev->tid) {
 		row = delays_of(latency, change->prev);
 		if (!sched_has_runtime(latency->sched) && change->begin_ns && change->time_ns > change->begin_ns &&
@@ -159,7 +164,7 @@ static void merge(struct task_delays *row, struct task_delays *other)
 	other->delays = NULL;
 }
 
-/* Leaves only rows that have a switch, in order. */
+/* Leaves only rows that have a switch, in order; in an interval also those that ran all the time. */
 static void make_rows(struct latency *latency)
 {
 	size_t n = 0, kept = 0;
@@ -180,7 +185,7 @@ static void make_rows(struct latency *latency)
 		latency->v[kept++] = *row;
 	}
 	for (n = 0, latency->n = 0; n < kept; n++) {
-		if (latency->v[n].n_switches)
+		if (latency->v[n].n_switches || (latency->options->interval.every_ns && latency->v[n].run_ns))
 			latency->v[latency->n++] = latency->v[n];
 		else
 			delays_free(latency->v[n].delays);
@@ -236,7 +241,9 @@ static void print_row(struct str *out, const struct task_delays *row)
 
 static int print_table(struct latency *latency)
 {
+	enum { OTHER_LINES = 10 };
 	struct str *out = &latency->output->text;
+	const size_t n_shown = sched_interval_rows(&latency->options->interval, latency->n, OTHER_LINES);
 	uint64_t run_ns = 0, n = 0;
 
 	str_add(out, "\n ");
@@ -247,7 +254,8 @@ static int print_table(struct latency *latency)
 	str_pad(out, '-', 139);
 	str_addc(out, '\n');
 	for (size_t i = 0; i < latency->n; i++) {
-		print_row(out, &latency->v[i]);
+		if (i < n_shown)
+			print_row(out, &latency->v[i]);
 		run_ns += latency->v[i].run_ns;
 		n += latency->v[i].n_switches;
 		if (output_step(latency->output))
@@ -346,10 +354,39 @@ int latency_keys_parse(struct latency_options *options, const char *text, struct
 	return options->n_keys ? 0 : fail(err, -EINVAL, "--sort: give avg, max, switch or runtime");
 }
 
+/* Prints what there is, and forgets it. */
+static int print_all(struct latency *latency)
+{
+	const struct sched_format *format = &latency->options->format;
+	int rc = 0;
+
+	make_rows(latency);
+	if (latency->options->histogram)
+		print_histogram(latency);
+	else
+		rc = format->json || format->separator ? print_fields(latency) : print_table(latency);
+	for (size_t i = 0; i < latency->n; i++)
+		delays_free(latency->v[i].delays);
+	free(latency->v);
+	latency->v = NULL;
+	latency->n = 0;
+	return rc;
+}
+
+/* Whoever looks on sees it at once. */
+static void end_interval(struct latency *latency)
+{
+	if (!print_all(latency))
+		output_end(latency->output);
+}
+
 int latency_print(struct sched *sched, const struct latency_options *options, struct output *output,
 		  void (*progress)(void *context, double part), void *context, struct str *err)
 {
-	struct latency latency = { .sched = sched, .options = options, .output = output };
+	struct latency latency = {
+		.sched = sched, .options = options, .output = output,
+		.intervals = { .options = &options->interval, .out = &output->text, .json = options->format.json },
+	};
 	const struct sched_view view = {
 		.context = &latency,
 		.switched = on_switch,
@@ -359,12 +396,8 @@ int latency_print(struct sched *sched, const struct latency_options *options, st
 	int rc = sched_read(sched, &view, output, progress, context, err);
 
 	if (!rc) {
-		make_rows(&latency);
-		if (options->histogram)
-			print_histogram(&latency);
-		else
-			rc = options->format.json || options->format.separator ? print_fields(&latency) :
-									      print_table(&latency);
+		sched_intervals_end(&latency.intervals);
+		rc = print_all(&latency);
 	}
 	for (size_t i = 0; i < latency.n; i++)
 		delays_free(latency.v[i].delays);

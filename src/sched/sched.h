@@ -167,6 +167,14 @@ struct timehist_options {
 int timehist_print(struct sched *sched, const struct timehist_options *options, struct output *output,
 		   void (*progress)(void *context, double part), void *context, struct str *err);
 
+/* ---- intervals.c: tables again and again, each of what was since the one before ---- */
+
+struct sched_interval {
+	uint64_t every_ns; /* by the recording's clock; 0: one table of all the time */
+	bool clears; /* the screen before each table, which has as many rows as there is room for */
+	unsigned lines; /* of the screen; 0: not known */
+};
+
 /* ---- latency.c: how long tasks that could run waited for a CPU ---- */
 
 enum latency_key { LATENCY_AVG, LATENCY_MAX, LATENCY_SWITCH, LATENCY_RUNTIME, LATENCY_KEYS };
@@ -177,6 +185,7 @@ struct latency_options {
 	struct sched_format format; /* neither: a table */
 	bool histogram; /* instead of rows */
 	struct intset cpus; /* n 0: all */
+	struct sched_interval interval;
 };
 /* "avg,max"; -EINVAL with a sentence. */
 int latency_keys_parse(struct latency_options *options, const char *text, struct str *err);
@@ -202,6 +211,7 @@ struct task_times_options {
 	struct sched_format format; /* neither: a table */
 	bool by_delay; /* the longest delay first, not the longest run time */
 	struct intset pids, tids; /* n 0: all */
+	struct sched_interval interval;
 };
 int task_times_print(struct sched *sched, const struct task_times_options *options, struct output *output,
 		     void (*progress)(void *context, double part), void *context, struct str *err);

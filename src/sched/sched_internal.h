@@ -55,4 +55,20 @@ uint64_t delays_quantile(const struct delays *delays, unsigned pct);
 /* A histogram, a line for each power of two of microseconds. */
 void delays_print(const struct delays *delays, struct str *out);
 
+/* ---- intervals.c ---- */
+
+struct sched_intervals {
+	const struct sched_interval *options;
+	struct str *out;
+	bool json;
+	/* Zero at first: the first switch, when this interval began, the last switch. */
+	uint64_t first_ns, begin_ns, last_ns;
+};
+/* A switch at this time: true: the interval is over, what was until now is to be printed, and the head of it is. */
+bool sched_interval_ends(struct sched_intervals *intervals, uint64_t time_ns);
+/* The head of the last one; nothing, if there is but one. */
+void sched_intervals_end(const struct sched_intervals *intervals);
+/* Returns how many of n rows have room on the screen, beside these lines. */
+size_t sched_interval_rows(const struct sched_interval *options, size_t n, unsigned other_lines);
+
 #endif

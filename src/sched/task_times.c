@@ -31,12 +31,15 @@ struct task_times {
 	struct sched *sched;
 	const struct task_times_options *options;
 	struct output *output;
+	struct sched_intervals intervals;
 	struct times *v; /* by index of the task */
 	size_t n;
 	struct waker *wakers;
 	size_t n_wakers, cap_wakers;
 	struct index by_pair;
 };
+
+static void end_interval(struct task_times *all);
 
 static struct times *times_of(struct task_times *all, const struct sched_task *task)
 {
@@ -74,8 +77,12 @@ static void end_wait(struct times *times, const struct sched_switch *change)
 
 static void on_switch(void *context, const struct sched_switch *change)
 {
-	struct times *prev = times_of(context, change->prev);
+	struct task_times *all = context;
+	struct times *prev;
 
+	if (sched_interval_ends(&all->intervals, change->time_ns))
+		end_interval(all);
+	prev = times_of(all, change->prev);
 	prev->n_runs++;
 	prev->n_preempted += change->prev_state == 'R';
 	prev->run_ns += span(change->begin_ns, change->time_ns);
@@ -244,6 +251,7 @@ static void print_names(struct task_times *all)
 
 static int print_rows(struct task_times *all)
 {
+	enum { OTHER_LINES = 4 };
 	const struct sched_format *format = &all->options->format;
 	const bool table = !format->json && !format->separator;
 	struct str *out = &all->output->text;
@@ -251,6 +259,8 @@ static int print_rows(struct task_times *all)
 	size_t n;
 	struct times_row *rows = make_rows(all, &n);
 
+	if (table)
+		n = sched_interval_rows(&all->options->interval, n, OTHER_LINES);
 	if (table)
 		print_head(out);
 	else
@@ -266,10 +276,24 @@ static int print_rows(struct task_times *all)
 	return all->output->failed;
 }
 
+/* Whoever looks on sees it at once; then it is forgotten. */
+static void end_interval(struct task_times *all)
+{
+	if (!print_rows(all))
+		output_end(all->output);
+	free(all->v);
+	all->v = NULL;
+	all->n = all->n_wakers = 0;
+	index_clear(&all->by_pair);
+}
+
 int task_times_print(struct sched *sched, const struct task_times_options *options, struct output *output,
 		     void (*progress)(void *context, double part), void *context, struct str *err)
 {
-	struct task_times all = { .sched = sched, .options = options, .output = output };
+	struct task_times all = {
+		.sched = sched, .options = options, .output = output,
+		.intervals = { .options = &options->interval, .out = &output->text, .json = options->format.json },
+	};
 	const struct sched_view view = {
 		.context = &all,
 		.switched = on_switch,
@@ -278,7 +302,10 @@ int task_times_print(struct sched *sched, const struct task_times_options *optio
 	};
 	int rc = sched_read(sched, &view, output, progress, context, err);
 
-	rc = rc ? rc : print_rows(&all);
+	if (!rc) {
+		sched_intervals_end(&all.intervals);
+		rc = print_rows(&all);
+	}
 	free(all.v);
 	free(all.wakers);
 	index_release(&all.by_pair);

@@ -382,8 +382,8 @@ void syscall_summary_lost(struct syscall_summary *summary, uint64_t n);
 void syscall_summary_leave(struct syscall_summary *summary);
 void syscall_summary_clear(struct syscall_summary *summary);
 /*
- * When no thread is left, once before a clear: a table for each thread or cgroup, the busiest first; then, of several, one
- * of all.
+ * When no thread is left, once before a clear: a table for each thread or cgroup, the busiest first; then, of several,
+ * one of all.
  */
 void syscall_summary_print(struct syscall_summary *summary, struct str *out);
 /* The same as JSON, an object a line: what each thread and all did, and of each their calls. No histogram. */

@@ -50,6 +50,43 @@ test_who_woke_whom()
 	[ -s ours ] || fail "some runs are compared"
 }
 
+# Tables of intervals have all of what the one table has, each part once, from files and as it comes.
+test_intervals()
+{
+	sum() { "$PYTHON" -c '
+import json, sys
+print(sum(json.loads(line).get(sys.argv[1], 0) for line in sys.stdin))' "$1"; }
+	for view in latency tasks; do
+		for field in run-ns switches runs; do
+			same "$view: $field" "$("$PSTAT" sched $view -q -j -i "$GOLDEN" | sum $field)" \
+				"$("$PSTAT" sched $view -q -j -I 10 -i "$GOLDEN" | sum $field)"
+		done
+		"$PSTAT" sched $view -q -I 10 -i "$GOLDEN" >tables
+		same "$view: the first" "# 0.000 to 0.010 s" "$(head -n 1 tables)"
+		check "$view: others" [ "$(grep -c '^# [0-9.]* to [0-9.]* s$' tables)" -ge 2 ]
+		check_not "$view: nothing is cleared" grep -q $'\033' tables
+		same "$view: objects" '{"begin":0.000,"end":0.010}' "$("$PSTAT" sched $view -q -j -I 10 -i "$GOLDEN" | head -n 1)"
+		same "$view: through a pipe" "$(<tables)" "$("$PSTAT" inject -i "$GOLDEN" -o - | "$PSTAT" sched $view -q -I 10)"
+		"$PYTHON" "$ROOT/tests/cli/on_screen.py" 160 1 "$PSTAT" sched $view -q -I 10 --interval-clear -i "$GOLDEN" >screen
+		same "$view: --interval-clear" "$(grep -c '^# ' tables)" "$(grep -ao $'\033\[H\033\[2J# ' screen | wc -l)"
+		check "$view: no more than the screen has" [ "$(wc -l <screen)" -le $((24 * $(grep -c '^# ' tables))) ]
+		fails_with 129 "it needs -I" "$PSTAT" sched $view --interval-clear -i "$GOLDEN"
+		fails_with 129 "it goes with -j or tables" "$PSTAT" sched $view -I 10 -x , -i "$GOLDEN"
+	done
+}
+
+test_live_tables()
+{
+	need_root
+	need_tracefs
+	"$PSTAT" sched record -q -o - sh -c '
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.2; [ ! -e seen ] || exec touch live; done' |
+		"$PSTAT" sched latency -q -I 200 -i - | while IFS= read -r line; do
+			[[ $line == "# 0.200 to "* ]] && echo while it runs >seen
+		done
+	check "a table comes while it is recorded" [ -e live ]
+}
+
 test_pipes()
 {
 	same "through a pipe" "$("$PSTAT" sched timehist -q -i "$GOLDEN")" \
