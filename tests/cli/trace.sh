@@ -185,8 +185,22 @@ test_texts_beside_strace()
 	strace -f -o by_strace -e write,execve "${program[@]}" >/dev/null
 	"$PSTAT" trace -o lines -e write,execve "${program[@]}" >/dev/null
 	values() { sed -nE 's/^(write|execve)\([^"]*("[^0]*)(0x.* \/\* |[0-9]+\))([0-9]*).*/\1 \2\4/p' "$@"; }
-	same "buffers and arguments" "$(sed 's/^[0-9]* *//' by_strace | values | tail -n +2)" \
+	same "buffers, arguments, numbers of variables" "$(sed 's/^[0-9]* *//' by_strace | values | tail -n +2)" \
 		"$(calls lines | sed -E 's/(argv|envp|count): //g' | values)"
+}
+
+test_vectors_beside_strace()
+{
+	[ -z "$no_texts" ] || skip "needs BPF programs: $no_texts"
+	need_cmd strace
+	calls=readv,writev,pwritev,sendmsg,recvmsg
+	strace -o by_strace -e $calls "$work" buffers >expected 2>why || skip "needs a strace that may trace: $(head -n 1 why)"
+	"$PSTAT" trace -o lines -e $calls "$work" buffers >expected
+	each_buffer() { grep -oE '^[a-z]+\(|base(=|: )"[^"]*"(\.\.\.)?, [a-z_]*len(=|: )[0-9]+' | sed -E 's/(=|: |iov_)//g'; }
+	same "buffers of arrays and messages" "$(each_buffer <by_strace)" "$(calls lines | each_buffer)"
+	check "which are some" [ "$(each_buffer <by_strace | grep -c '^base')" -ge 40 ]
+	each_name() { sed -nE 's/.*name(=|: )\{.*port(=htons\(|: )([0-9]+).*addr(=inet_addr\("|: )([0-9.]+).*/\3 \5/p'; }
+	same "addresses of messages" "$(each_name <by_strace)" "$(each_name <lines)"
 }
 
 # A thread of a process that ends is told of, whichever way the kernel ends its call.
