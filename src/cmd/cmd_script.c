@@ -262,6 +262,7 @@ static void run_python(struct sample_run *run, struct script_words *words)
 		/* Python has ended, or ends now: its status says how. */
 		if (run->output.failed == -EPIPE || run->output.failed == -ECANCELED)
 			run->output.failed = 0;
+		str_reset(&run->output.text); /* calls that nobody takes are no text */
 		status = python_end(&python);
 		run->status = run->status ? run->status : status;
 	}

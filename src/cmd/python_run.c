@@ -9,6 +9,7 @@
 #include "cmd/message.h"
 #include "cmd/perf_scripts.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,12 +19,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { FAR_DESCRIPTOR = 512, NAME_LINE_BYTES = 8192 };
+
 /* ---- the process ---- */
 
-/* The program that is executed has the descriptor, too. */
-static void keep_open(int fd)
+/*
+ * Copies a descriptor for the program that is executed: where scripts that close all that they have not opened, from 3
+ * up, seldom come to. It stays where it is if so many are not allowed.
+ */
+static int keep_open(int fd)
 {
+	int copy = fcntl(fd, F_DUPFD, FAR_DESCRIPTOR);
+
+	if (copy >= 0)
+		return copy;
 	fcntl(fd, F_SETFD, 0);
+	return fd;
 }
 
 static void execute(int calls, int names, char *const *script, bool piped)
@@ -61,30 +72,38 @@ static pid_t start_process(int calls, int names, char *const *script, bool piped
 	if (getppid() != pstat)
 		_exit(EXIT_PSTAT_FAILED);
 	signal(SIGPIPE, SIG_DFL);
-	keep_open(calls);
-	keep_open(names);
-	execute(calls, names, script, piped);
+	execute(keep_open(calls), keep_open(names), script, piped);
 	return 0;
 }
 
-/* "NAME ARGUMENTS" a line, ended by an empty one. False: the script has ended before that. */
+/* "NUMBER NAME ARGUMENTS": the next function. False: the script has written it. */
+static bool add_function(struct python_functions *functions, char *line)
+{
+	char *end, *name, *n_args;
+	unsigned long number = strtoul(line, &end, 10);
+
+	if (!isdigit((unsigned char)*line) || number != functions->n || *end != ' ')
+		return false;
+	name = end + 1;
+	n_args = strchr(name, ' ');
+	if (!n_args || n_args == name)
+		return false;
+	*n_args++ = '\0';
+	python_functions_add(functions, name, (int)strtol(n_args, NULL, 10));
+	return true;
+}
+
+/* Lines of functions, ended by an empty one. False: the script has ended before that, or its own lines are there. */
 static bool read_names(struct python_run *run, int fd)
 {
 	FILE *in = fdopen(fd, "r");
-	char *line = NULL;
-	size_t cap = 0;
-	bool whole = false;
+	char line[NAME_LINE_BYTES];
+	bool good = in, whole = false;
 
-	while (!whole && in && getline(&line, &cap, in) > 0) {
-		char *blank = strchr(line, ' ');
-
+	while (good && !whole && fgets(line, sizeof(line), in)) {
 		whole = *line == '\n';
-		if (!blank)
-			continue;
-		*blank = '\0';
-		python_functions_add(&run->functions, line, (int)strtol(blank + 1, NULL, 10));
+		good = whole || (strchr(line, '\n') && add_function(&run->functions, line));
 	}
-	free(line);
 	if (in)
 		fclose(in);
 	else
@@ -122,6 +141,7 @@ int python_start(struct python_run *run, char *const *argv, bool piped)
 	fcntl(run->calls, F_SETPIPE_SZ, 1 << 20); /* less is fine, too */
 	if (!read_names(run, names[0]))
 		return python_end(run);
+	run->owes_end = true;
 	run->stop = signals_catch_first();
 	return 0;
 }
@@ -130,6 +150,7 @@ int python_write(struct python_run *run, struct str *text)
 {
 	int code = run->stop->count ? -ECANCELED : write_all(run->calls, text->s, text->len);
 
+	run->owes_end = code == -ECANCELED;
 	str_reset(text);
 	return code;
 }
@@ -139,6 +160,8 @@ int python_end(struct python_run *run)
 	int status = 0;
 
 	if (run->pid) {
+		if (run->owes_end)
+			write_all(run->calls, "N.", 2);
 		close(run->calls);
 		while (waitpid(run->pid, &status, 0) < 0 && errno == EINTR)
 			;
@@ -149,5 +172,7 @@ int python_end(struct python_run *run)
 		message_error("script: killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
 		return 128 + WTERMSIG(status);
 	}
+	if (WEXITSTATUS(status))
+		message_error("script: it ended with status %d", WEXITSTATUS(status));
 	return WEXITSTATUS(status);
 }

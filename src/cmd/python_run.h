@@ -14,6 +14,7 @@
 struct python_run { /* begins as { 0 } */
 	pid_t pid;
 	int calls; /* descriptor that calls are written to */
+	bool owes_end; /* Calls bring their own end; it is missing where there were none, and after Ctrl-C. */
 	const struct run_stop *stop; /* Ctrl-C: the script has had the last call, and shows what it has */
 	struct python_functions functions;
 };

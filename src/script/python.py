@@ -2,7 +2,10 @@
 """A script that was written for perf, run by a Python of its own: pstat sends calls of the script's functions.
 
 Arguments: a descriptor that lists of calls are read from (script_python.c), one that the names of functions are written
-to, "NAME ARGUMENTS" a line and an empty line at the end, what Ctrl-C does, the script, and its own arguments.
+to, "NUMBER NAME ARGUMENTS" a line and an empty line at the end, what Ctrl-C does, the script, and its own arguments.
+
+Both descriptors are open while the script's own code runs, which may do anything to them. What comes from pstat has an
+end that it says, after how many lists: calls that are missing or cannot be read are an error, and never an end.
 
 Ctrl-C ends the calls, and the script shows what it has. With "stop" they end here, between two lists; with "go on" the
 recorder at the other end of a pipe has had it, too, and the last calls are still to come.
@@ -15,6 +18,7 @@ import pickle
 import signal
 import struct
 import sys
+import time
 import traceback
 import types
 
@@ -234,29 +238,61 @@ def load(path):
     return text, main.__dict__
 
 
+def fail(sentence):
+    """Ends the script; where pstat was killed the signal for that comes first."""
+    time.sleep(0.1)
+    sys.exit("pstat: script: %s: %s" % (sys.modules["__main__"].__file__, sentence))
+
+
+def lose_calls():
+    fail("it has read, closed or replaced a descriptor that is pstat's: there are no more calls")
+
+
+def is_function(name, member):
+    """What pstat looks for by its name: that has no blanks, and is no longer than any event's."""
+    return isinstance(name, str) and name.isprintable() and " " not in name and len(name) < 1000 and callable(member)
+
+
 def name_functions(functions, fd):
     """functions: [(name, function)]"""
-    with open(fd, "w") as out:
-        for name, function in functions:
-            compiled = getattr(function, "__code__", None)
-            own = isinstance(function, types.MethodType) # its object is none of the arguments
-            out.write("%s %d\n" % (name, compiled.co_argcount - own if compiled else 0))
-        out.write("\n")
+    try:
+        with open(fd, "w", encoding="utf-8") as out:
+            for number, (name, function) in enumerate(functions):
+                compiled = getattr(function, "__code__", None)
+                own = isinstance(function, types.MethodType) # its object is none of the arguments
+                out.write("%d %s %d\n" % (number, name, compiled.co_argcount - own if compiled else 0))
+            out.write("\n")
+    except OSError:
+        lose_calls()
 
 
 interrupts = []
+forks = []
+
+
+def next_list(load_calls):
+    """Calls, or the end: after how many lists it is, or None where Ctrl-C was for pstat alone."""
+    try:
+        return load_calls()
+    except Exception: # any text can be there instead of calls, and each has its own
+        return lose_calls()
 
 
 def run(calls, functions):
-    with open(calls, "rb", buffering=1 << 20) as stream:
+    lists = 0
+    with open(calls, "rb", buffering=1 << 20, closefd=False) as stream:
         load_calls = pickle.Unpickler(stream).load
-        while not interrupts:
-            try:
-                batch = load_calls()
-            except EOFError:
+        while not interrupts and not forks:
+            batch = next_list(load_calls)
+            if not isinstance(batch, list):
+                if batch not in (None, lists):
+                    lose_calls()
                 return
+            lists += 1
             for number, arguments in batch:
                 functions[number](*arguments)
+    if forks:
+        fail("a process that it has made gets no calls")
 
 
 def show_error(kind, error, trace):
@@ -268,6 +304,7 @@ def show_error(kind, error, trace):
 
 def leave(calls):
     """In a process that the script has made: were the pipe open there, pstat would wait for it to read the calls."""
+    forks.append(os.getpid())
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, calls, inheritable=False)
     os.close(nothing)
@@ -287,7 +324,7 @@ def start():
     functions += [("answer." + question, functools.partial(code.__setitem__, question))
                   for question in code if question.encode() in text]
     functions += [(name, member) for name, member in members.items()
-                  if callable(member) and name not in DEFINITIONS and name.split() == [name]]
+                  if is_function(name, member) and name not in DEFINITIONS]
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda number, frame: stops and interrupts.append(number))
     name_functions(functions, names)

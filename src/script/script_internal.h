@@ -295,6 +295,8 @@ int script_python_record(struct script *script, const struct record *record, con
 /* A counter's stored count, of a thread of that process, -1: of none; behind all of a round: its time. */
 int script_python_count(struct script *script, const struct script_count *count, int32_t pid, uint64_t time_ns);
 int script_python_round(struct script *script, uint64_t time_ns);
+/* All calls so far are handed on; _end: and the end of them. */
+int script_python_flush(struct script *script);
 int script_python_end(struct script *script);
 /* Locations are not what they were. */
 void script_python_forget(struct script *script);

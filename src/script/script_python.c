@@ -5,6 +5,7 @@
  *
  *	[(3, ({"ev_name": "cycles", "comm": "sh", "sample": {"ip": 4198400, ...}, ...},)), ...]	3: which function
  *
+ * After the last list comes a number, of how many there were: a script that reads some itself is found out.
  * Of an event that no function takes nothing is sent, and what nobody asks for is not worked out. Frames are sent once
  * and referred to after that (pickle.h): a script that changes one changes it for all samples that have it.
  *
@@ -52,6 +53,7 @@ struct script_python {
 	const struct python_functions *functions;
 	struct pickle pickle;
 	bool open; /* a list of calls has begun */
+	uint64_t n_lists; /* that have ended */
 	struct python_event *events; /* by index */
 	size_t n_events;
 	int others[OTHER_FUNCTIONS], answers[ANSWERS]; /* indexes; -1: none */
@@ -219,6 +221,7 @@ static void end_list(struct script *script)
 	pickle_list_end(&python->pickle);
 	pickle_stop(&python->pickle);
 	python->open = false;
+	python->n_lists++;
 }
 
 void script_python_call_end(struct script *script)
@@ -243,9 +246,20 @@ static int end_call(struct script *script)
 	return script_python_step(script);
 }
 
-int script_python_end(struct script *script)
+int script_python_flush(struct script *script)
 {
 	end_list(script);
+	return output_end(script->output);
+}
+
+int script_python_end(struct script *script)
+{
+	struct pickle *p = &script->python->pickle;
+
+	end_list(script);
+	p->out = &script->output->text;
+	pickle_number(p, script->python->n_lists);
+	pickle_stop(p);
 	return output_end(script->output);
 }
 
@@ -904,7 +918,7 @@ int script_python_record(struct script *script, const struct record *record, con
 
 	/* Scripts that show what happens now wait at a pipe: they get what is in order so far. */
 	if (record->type == RECORD_FINISHED_ROUND && script->session.reader->pipe)
-		return script_python_end(script);
+		return script_python_flush(script);
 	if (script->tables && script_tables_record(script, record, body, thread))
 		return script_python_step(script);
 	if (!function_of(record->type, &function) || script->python->others[function] < 0)

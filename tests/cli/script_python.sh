@@ -278,7 +278,7 @@ test_bad_scripts()
 	script <<<'this is no Python'
 	runs -s "$script"
 	same "not Python: status" 1 "$status"
-	has "not Python" "SyntaxError" "$err"
+	has "not Python" "SyntaxError.*pstat: script: it ended with status 1" "$(tr '\n' ' ' <<<"$err")"
 	script <<<'raise SystemExit(3)'
 	runs -s "$script"
 	same "ends at once" 3 "$status"
@@ -317,7 +317,7 @@ test_ends()
 {
 	"$PYTHON" "$ROOT/tests/cli/odd_recording.py" many.data threads
 	run "$PYTHON" "$ROOT/tests/cli/script_python_ends.py" "$PSTAT" many.data
-	same "all ways" "" "$err"
+	same "all ways" "pstat: script: it ended with status 5" "$err"
 	same "ends" "Ctrl-C: 0, some are called, then trace_end
 Ctrl-C at a call that does not end: -2, no Python
 killed: -9, no Python
@@ -325,19 +325,89 @@ terminated: -15, no Python
 a fork that stays: 5" "$out"
 }
 
+# bad WHAT STATUS LINES: a script of these lines ends so; lines of a call have four blanks in front.
+bad()
+{
+	local what=$1 expected=$2
+
+	shift 2
+	printf '%s\n' "import os, sys" "$@" "def trace_end(): print('end')" >"$script"
+	run timeout 60 "$PSTAT" script -q -i many.data -s "$script"
+	same "$what: status" "$expected" "$status"
+}
+
+# What a script does to descriptors that it has not opened; pstat's are far above those that are commonly tried.
+test_descriptors()
+{
+	local lost="pstat: script: $PWD/odd.py: it has read, closed or replaced a descriptor that is pstat's: there are no more calls"
+	local each='for fd in range(512, 520):' script=$PWD/odd.py
+
+	"$PYTHON" "$ROOT/tests/cli/odd_recording.py" many.data threads
+	bad "some closed" 0 "os.closerange(3, 100)" "def process_event(sample): pass"
+	same "some closed" "end" "$out"
+	bad "its input closed" 0 "os.close(0)" "def process_event(sample): open('/dev/null')"
+	same "its input closed" "end" "$out"
+	bad "all closed" 1 "def process_event(sample): os.closerange(0, 1 << 16)"
+	same "all closed" "pstat: script: it ended with status 1" "$err"
+	bad "ours closed" 1 "def process_event(sample): os.closerange(3, 1 << 16)"
+	same "ours closed" "$lost
+pstat: script: it ended with status 1" "$err"
+	same "nothing of the calls is printed" "" "$out"
+	bad "ours replaced" 1 "def trace_begin():" "    os.closerange(3, 1 << 16)" \
+		"    while os.open('/dev/zero', os.O_RDONLY) < 520: pass" "def process_event(sample): pass"
+	has "ours replaced" "$lost" "$err"
+	for eat in 1 777 'os.fstat(fd).st_size + 77777'; do
+		bad "$eat bytes read" 1 "def trace_begin():" "    $each" "        try: os.read(fd, $eat)" \
+			"        except OSError: pass" "def process_event(sample): pass"
+		has "$eat bytes read" "$lost" "$err"
+	done
+	# All that there is, to the end: it is no end of the calls.
+	bad "all read" 1 "def process_event(sample):" "    $each" "        try:" "            while os.read(fd, 77777): pass" \
+		"        except OSError: pass"
+	has "all read" "$lost" "$err"
+	# Lines like those that name its functions, before these.
+	for text in 'b"evil 1\n"' 'b"0 evil 1\n\n"' 'b"1 evil 1\n"' 'b"x" * 1000000' 'b"\0"'; do
+		bad "$text written" 1 "$each" "    try: os.write(fd, $text)" "    except OSError: pass" \
+			"def process_event(sample): pass"
+		has "$text written" "^pstat: script: it ended with status 1$" "$err"
+	done
+}
+
+# A process that a script makes has no calls, and says so where it waits for them.
+test_forks()
+{
+	local script=$PWD/odd.py gets_none="pstat: script: $PWD/odd.py: a process that it has made gets no calls"
+
+	"$PYTHON" "$ROOT/tests/cli/odd_recording.py" many.data threads
+	# The pipe is at its end when all processes are.
+	for place in "if os.fork(): os._exit(5)" "def process_event(sample):
+    if os.fork(): os._exit(5)"; do
+		printf 'import os\n%s\ndef trace_end(): print("end")\n' "$place" >"$script"
+		same "a script goes on in another process" "5
+$gets_none
+pstat: script: it ended with status 5" "$({ "$PSTAT" script -q -i many.data -s "$script"; echo $?; } 2>&1 | sort)"
+	done
+	bad "a process that works and ends" 0 "n = 0" "def process_event(sample):" "    global n" "    n += 1" \
+		"    if n == 1 and not os.fork(): os._exit(0)"
+	same "a process that works and ends" "end" "$out$err"
+}
+
 test_odd_scripts()
 {
 	local script=$PWD/odd.py
 
-	printf 'import os\ndef process_event(sample):\n    os.closerange(0, 100)\n' >"$script"
-	runs -s "$script"
-	check "all descriptors closed: it fails" test "$status" -ne 0 # 1, or 120 where Python cannot flush its output either
 	{ echo 'def trace_end(): print(len(text))'; printf 'text = "%05000000d"\n' 0; } >"$script"
 	runs -s "$script"
 	same "a script of 5 MB" "0 5000000" "$status $out"
 	printf 'globals()["stat__a b\\n9"] = globals()["no\\nfunction 1"] = lambda *arguments: None\ndef trace_end(): print("end")\n' >"$script"
 	runs -s "$script"
 	same "names of functions that are none" "0 end" "$status $out"
+	printf 'globals().update({1: print, "a\\udc80": print, "a" * 5000: print})\ndef trace_end(): print("end")\n' >"$script"
+	runs -s "$script"
+	same "names that are none" "0 end" "$status $out"
+	run "$PSTAT" script -q -i "$golden/plain.data" -s "$script" -F no_such
+	same "nothing is called: status" 129 "$status"
+	has_not "nothing is called" "descriptor" "$err"
 }
 
 cd "$tmp" || exit 1
