@@ -607,17 +607,20 @@ static bool is_readable(const struct tracepoint_data *data)
 	return true;
 }
 
-/* Arrays are bytes as they are in the recording, as perf has them, and so are texts that are none. */
+/*
+ * Values are perf's: arrays are bytes as they are in the recording, and so are texts that are none; of numbers only
+ * those of eight bytes have a sign, and a node of -1 is 4294967295.
+ */
 static void add_field(struct pickle *p, const struct tracepoint_data *data)
 {
 	if (data->is_text && is_readable(data))
 		pickle_text(p, (const char *)data->bytes, data->len);
 	else if (!data->is_number)
 		pickle_bytearray(p, data->bytes, data->len);
-	else if (data->is_signed)
+	else if (data->is_signed && data->len == sizeof(uint64_t))
 		pickle_signed(p, (int64_t)tracepoint_number(data));
 	else
-		pickle_number(p, tracepoint_number(data));
+		pickle_number(p, tracepoint_number(data) & UINT64_MAX >> (64 - 8 * data->len));
 }
 
 /* A sample of a tracepoint with its fields: those that all have first. */

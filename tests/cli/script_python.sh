@@ -150,7 +150,7 @@ test_generated()
 	run "$PSTAT" script -i "$golden/tracepoints.data" -g python
 	same "status" 0 "$status"
 	has "it is named" "^pstat: script: written to perf-script.py$" "$err"
-	has "functions" "^golden__task  *1 00001.006000000  4200001 app  *comm=second, number=-1, small=-2, state=S, big=18446744073709551615, bits=READ [|] WRITE, path=$" \
+	has "functions" "^golden__task  *1 00001.006000000  4200001 app  *comm=second, number=4294967295, small=65534, state=S, big=18446744073709551615, bits=READ [|] WRITE, path=$" \
 		"$(printed "$golden/tracepoints.data" perf-script.py)"
 	"$PSTAT" script -q -i - -g ./piped.py <"$golden/in_a_pipe.data" || fail "a pipe"
 	same "of a pipe" 4 "$(printed "$golden/in_a_pipe.data" ./piped.py | grep -c "^cycles  *app")"
