@@ -10,6 +10,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char prefix[] = "probe:";
 
@@ -56,6 +57,21 @@ static int write_definition(struct run_probes *probes, const struct kern *kern,
 	return 0;
 }
 
+/* Keeps the counts of the event exact. Its definitions are all there: it takes no more of them now. */
+static void hold_event(struct run_probes *probes, const struct kern *kern, const char *group, const char *event,
+		       struct note_list *notes)
+{
+	int fd = probe_event_hold(kern, group, event);
+
+	if (fd < 0) {
+		note_add(notes, false, NULL, "%s: counts of children and threads may be too low: %s", event,
+			 strerror(-fd));
+		return;
+	}
+	VEC_GROW(probes->holds, probes->n_holds, probes->cap_holds);
+	probes->holds[probes->n_holds++] = fd;
+}
+
 /* Sets a point, and adds the events that it became: several of a pattern. */
 static int set_point(struct run_probes *probes, const struct kern *kern, struct probe_file *file,
 		     struct probe_point *point, const char *modifiers, struct str *out, struct note_list *notes,
@@ -65,10 +81,15 @@ static int set_point(struct run_probes *probes, const struct kern *kern, struct 
 	const struct probe_naming naming = { .taken = &taken, .force = true };
 	struct probe_definitions definitions = { 0 };
 	struct str list = STR_INIT;
-	char *group = point->provider ? xasprintf("probe_%s", point->provider) : probe_group_of(probe_file_path(file));
+	struct probe_definitions shown = { 0 }; /* the same with the names that they have in the output */
+	struct note_list ignored = { 0 };
+	char *group = probe_group_of(probe_file_path(file));
 	int rc = probe_events_read(&kern->host, PROBE_PROGRAM, &list, err);
 
 	free(point->group);
+	point->group = NULL;
+	if (!rc)
+		rc = probe_define(file, point, &(struct probe_naming){ .force = true }, &shown, &ignored, err);
 	point->group = xasprintf("pstat_%d_%s", (int)getpid(), group + strlen("probe_"));
 	probe_entries_parse(&taken, list.s);
 	if (!rc)
@@ -76,13 +97,17 @@ static int set_point(struct run_probes *probes, const struct kern *kern, struct 
 	for (size_t i = 0; i < definitions.n && !rc; i++)
 		rc = write_definition(probes, kern, &definitions.v[i], err);
 	for (size_t i = 0; i < definitions.n && !rc; i++) {
-		const char *event = definitions.v[i].event;
+		const char *event = definitions.v[i].event, *own = strchr(shown.v[i].group, '_');
 
-		if (!i || strcmp(event, definitions.v[i - 1].event) != 0)
-			str_addf(out, "%s%s:%s/name=%s:%s/%s", i ? "," : "", point->group, event, group, event,
-				 modifiers);
+		if (i && !strcmp(event, definitions.v[i - 1].event))
+			continue;
+		hold_event(probes, kern, point->group, event, notes);
+		str_addf(out, "%s%s:%s/name=probe%s:%s/%s", i ? "," : "", point->group, event, own, shown.v[i].event,
+			 modifiers);
 	}
 	probe_definitions_release(&definitions);
+	probe_definitions_release(&shown);
+	note_list_release(&ignored);
 	probe_entries_release(&taken);
 	str_release(&list);
 	free(group);
@@ -162,6 +187,9 @@ void run_probes_remove(struct run_probes *probes, const struct kern *kern)
 {
 	struct str ignored = STR_INIT;
 
+	for (size_t i = 0; i < probes->n_holds; i++)
+		close(probes->holds[i]);
+	free(probes->holds);
 	for (size_t i = 0; i < probes->n; i++) {
 		probe_events_write(&kern->host, PROBE_PROGRAM, probes->removals[i], &ignored);
 		free(probes->removals[i]);

@@ -16,6 +16,8 @@
 struct run_probes { /* zeroed: none */
 	char **removals; /* lines that remove what was set */
 	size_t n, cap;
+	int *holds; /* descriptors (probe_event_hold) */
+	size_t n_holds, cap_holds;
 };
 /*
  * Sets the probes that the words of -e ask for, and appends the words for their events to `out`. A negative errno with

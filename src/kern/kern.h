@@ -587,6 +587,12 @@ int probe_events_read(const struct host_paths *host, enum probe_target target, s
  * negative errno with what the kernel says of the line, where it says something.
  */
 int probe_events_write(const struct host_paths *host, enum probe_target target, const char *line, struct str *err);
+/*
+ * Holds the breakpoints of an event of PROBE_PROGRAM in all processes that run its file, until the descriptor that it
+ * returns is closed; a negative errno. Without that Linux takes them out of a process that has no event of its own, and
+ * finds out wrongly where the scheduler has exchanged the events of two tasks, which have the same, and one ended.
+ */
+int probe_event_hold(const struct kern *kern, const char *group, const char *event);
 
 /* ---- reason.c: errno -> words, the only place that knows them ---- */
 /*

@@ -16,6 +16,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 
 static const struct {
@@ -153,5 +154,30 @@ int probe_events_write(const struct host_paths *host, enum probe_target target, 
 	if (!rc && after <= before)
 		return fail(err, -ENOTSUP, "'%s': this kernel has one place for each event (Linux 5.4 and later have "
 			    "several)", line);
+	return rc;
+}
+
+int probe_event_hold(const struct kern *kern, const char *group, const char *event)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .disabled = true, .sample_period = 1,
+	};
+	struct str root = STR_INIT, text = STR_INIT;
+	uint64_t id = 0;
+	int rc = tracefs_root(&kern->host, &root), cpu = sched_getcpu();
+	char *path = xasprintf("%s/events/%s/%s/id", root.s, group, event);
+
+	if (!rc)
+		rc = read_text_file(path, &text);
+	if (!rc) {
+		text.s[strcspn(text.s, "\n")] = '\0';
+		rc = parse_u64(text.s, 0, &id);
+	}
+	attr.config = id;
+	if (!rc)
+		rc = kern->sys->perf_event_open(&attr, -1, cpu < 0 ? 0 : cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	free(path);
+	str_release(&text);
+	str_release(&root);
 	return rc;
 }

@@ -129,7 +129,9 @@ void probe_point_text(const struct probe_point *point, struct str *out)
 {
 	if (point->has_address)
 		str_addf(out, "%#llx", (unsigned long long)point->address);
-	if (point->provider)
+	if (point->provider && !strcmp(point->provider, "*"))
+		str_addc(out, '%');
+	else if (point->provider)
 		str_addf(out, "%%sdt_%s:", point->provider);
 	if (point->function)
 		str_add_printable(out, point->function, strlen(point->function));

@@ -5,7 +5,7 @@
  *	[[GROUP:]EVENT=] FUNCTION [@SOURCE] [+OFFSET | %return | :LINE | ;TEXT]  ARGUMENT...
  *	                 SOURCE:LINE, SOURCE;TEXT
  *	                 0xADDRESS
- *	                 %[sdt_]PROVIDER:NAME, or sdt_PROVIDER:NAME
+ *	                 %[[sdt_]PROVIDER:]NAME, or sdt_PROVIDER:NAME; either may be a pattern
  *
  * FUNCTION may be a pattern. Names of C++ have colons of their own: a line is what follows the last colon, if that is a
  * number and the colon is not one of two. What comes before such a line is a source file where it has a dot or a slash,
@@ -122,12 +122,20 @@ static int take_tail(struct probe_point *point, char *tail, struct str *err)
 	return 0;
 }
 
-/* "%sdt_PROVIDER:NAME", "%PROVIDER:NAME" or "sdt_PROVIDER:NAME", which probes of programs are called; false: none. */
+/*
+ * "%sdt_PROVIDER:NAME", "%PROVIDER:NAME" or "sdt_PROVIDER:NAME", which probes of programs are called, or "%NAME" of any
+ * provider; false: none.
+ */
 static bool take_usdt(struct probe_point *point, char *text)
 {
 	bool marked = text[0] == '%', named = !strncmp(text + marked, "sdt_", strlen("sdt_"));
 	char *provider = text + marked + (named ? strlen("sdt_") : 0), *colon = strchr(provider, ':');
 
+	if (marked && text[1] && !colon) {
+		point->provider = xstrdup("*");
+		point->function = xstrdup(text + 1);
+		return true;
+	}
 	if ((!marked && !named) || !colon || colon == provider || !colon[1] || (!marked && find_line(text)))
 		return false;
 	*colon = '\0';
@@ -203,6 +211,28 @@ static char *find_equals(char *text)
 	return *equals == '=' && strncmp(text, "operator", strlen("operator")) != 0 ? equals : NULL;
 }
 
+/*
+ * An argument without perf's "@user", which says that memory is the program's: that of programs always is, and the
+ * kernel's own words have a u for it, "+0(%di)@user:string" -> "+u0(%di):string".
+ */
+static char *without_user(const char *word)
+{
+	static const char user[] = "@user";
+	const char *at = strstr(word, user), *value = strchr(word, '=');
+	struct str out = STR_INIT;
+
+	value = value && value < at ? value + 1 : word;
+	if (!at || at == value || (at[strlen(user)] && at[strlen(user)] != ':'))
+		return xstrdup(word);
+	for (const char *c = word; c < at; c++) {
+		str_addc(&out, *c);
+		if (c >= value && strchr("+-", *value) && strchr("+-", *c) && isdigit((unsigned char)c[1]))
+			str_addc(&out, 'u');
+	}
+	str_add(&out, at + strlen(user));
+	return str_detach(&out);
+}
+
 int probe_point_parse(struct probe_point *point, const char *words, struct str *err)
 {
 	char *copy = xstrdup(words), *rest = copy, *word, *place = NULL;
@@ -217,7 +247,7 @@ int probe_point_parse(struct probe_point *point, const char *words, struct str *
 			continue;
 		}
 		VEC_GROW(point->arguments, point->n_arguments, point->cap_arguments);
-		point->arguments[point->n_arguments++] = xstrdup(word);
+		point->arguments[point->n_arguments++] = without_user(word);
 	}
 	if (!place) {
 		rc = fail(err, -EINVAL, "a probe needs a place: FUNCTION, SOURCE:LINE or 0xADDRESS");

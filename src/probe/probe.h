@@ -27,7 +27,8 @@
 /* A place and what to read there. Texts are NULL where they were not given. */
 struct probe_point {
 	char *group, *event;
-	char *provider; /* of a probe that the program brings with it, whose name `function` then is */
+	/* Of a probe that the program brings with it, whose name `function` then is. Both are patterns: "*" is any. */
+	char *provider;
 	char *function, *source;
 	char *text; /* a pattern for the source's lines in it, whose blanks count as little as those of the lines */
 	bool has_address, has_line, returns;
@@ -41,7 +42,7 @@ struct probe_point {
 };
 /*
  * "[[GROUP:]EVENT=]PLACE [ARGUMENT...]" with PLACE: FUNCTION[@SOURCE][+OFFSET|%return|:LINE|;TEXT], SOURCE:LINE,
- * SOURCE;TEXT, 0xADDRESS or %[sdt_]PROVIDER:NAME.
+ * SOURCE;TEXT, 0xADDRESS or %[[sdt_]PROVIDER:]NAME.
  * -EINVAL with a sentence. Release it in every case.
  */
 int probe_point_parse(struct probe_point *point, const char *words, struct str *err);

@@ -568,6 +568,7 @@ static int add_usdt(struct probe_file *file, const struct probe_point *point, st
 {
 	struct probe_usdt_notes notes;
 	struct probe_usdt usdt;
+	struct str name = STR_INIT;
 	bool any = false;
 
 	for (probe_usdt_begin(file, &notes); probe_usdt_next(&notes, &usdt); any = true) {
@@ -582,8 +583,11 @@ static int add_usdt(struct probe_file *file, const struct probe_point *point, st
 	}
 	if (places->n)
 		return 0;
-	return fail(err, -ENOENT, any ? "%s has no probe %s:%s of its own" : "%s has no probes of its own",
-		    probe_file_path(file), point->provider, point->function);
+	probe_point_text(point, &name);
+	fail(err, -ENOENT, any ? "%s has no probe '%s' of its own" : "%s has no probes of its own", probe_file_path(file),
+	     name.s);
+	str_release(&name);
+	return -ENOENT;
 }
 
 int probe_sites_find(struct probe_file *file, const struct probe_point *point, struct probe_sites *places,
@@ -726,8 +730,8 @@ static int define_functions(struct probe_file *file, const struct probe_point *p
 	return rc;
 }
 
-int probe_define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
-		 struct probe_definitions *definitions, struct note_list *notes, struct str *err)
+static int define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
+		  struct probe_definitions *definitions, struct note_list *notes, struct str *err)
 {
 	char *group = point->group    ? xstrdup(point->group) :
 		      point->provider ? probe_usdt_group(point->provider) :
@@ -752,6 +756,53 @@ int probe_define(struct probe_file *file, const struct probe_point *point, const
 	probe_sites_release(&places);
 	free(group);
 	return rc;
+}
+
+/* The probe is the first that has its names. */
+static bool is_first_note(struct probe_file *file, const struct probe_usdt *usdt)
+{
+	struct probe_usdt_notes notes;
+	struct probe_usdt other;
+
+	probe_usdt_begin(file, &notes);
+	while (probe_usdt_next(&notes, &other))
+		if (!strcmp(other.name, usdt->name) && !strcmp(other.provider, usdt->provider))
+			return other.name == usdt->name;
+	return false;
+}
+
+/* Adds an event for each probe of the program's own that matches. */
+static int define_usdt(struct probe_file *file, const struct probe_point *pattern, const struct probe_naming *naming,
+		       struct probe_definitions *definitions, struct note_list *notes, struct str *err)
+{
+	const size_t before = definitions->n;
+	struct probe_usdt_notes all;
+	struct probe_usdt usdt;
+	int rc = 0, n = 0;
+
+	for (probe_usdt_begin(file, &all); !rc && probe_usdt_next(&all, &usdt);) {
+		struct probe_point point = *pattern;
+
+		if (!probe_usdt_is(&usdt, pattern) || !is_first_note(file, &usdt))
+			continue;
+		point.provider = (char *)(uintptr_t)usdt.provider;
+		point.function = (char *)(uintptr_t)usdt.name;
+		if (point.event && n++)
+			rc = fail(err, -EINVAL, PROBE_ONE_NAME, pattern->function, point.event);
+		else
+			rc = define(file, &point, naming, definitions, notes, err);
+	}
+	if (!rc && definitions->n == before)
+		rc = define(file, pattern, naming, definitions, notes, err); /* says that there is none */
+	if (rc)
+		probe_definitions_cut(definitions, before);
+	return rc;
+}
+
+int probe_define(struct probe_file *file, const struct probe_point *point, const struct probe_naming *naming,
+		 struct probe_definitions *definitions, struct note_list *notes, struct str *err)
+{
+	return (point->provider ? define_usdt : define)(file, point, naming, definitions, notes, err);
 }
 
 /* ---- back ---- */

@@ -86,7 +86,7 @@ bool probe_usdt_next(struct probe_usdt_notes *notes, struct probe_usdt *usdt)
 
 bool probe_usdt_is(const struct probe_usdt *usdt, const struct probe_point *point)
 {
-	return !strcmp(usdt->provider, point->provider) && !strcmp(usdt->name, point->function);
+	return glob_match(point->provider, usdt->provider) && glob_match(point->function, usdt->name);
 }
 
 void probe_file_usdt(struct probe_file *file, struct probe_names *names)

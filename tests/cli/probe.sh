@@ -149,7 +149,11 @@ int main(int argc, char **argv)
 C
 	"${CC:-cc}" -O2 -no-pie -o ticks ticks.c 2>cc_err || skip "needs an assembler for notes" "$(<cc_err)"
 	same "it is listed" "%sdt_app:tick" "$("$PSTAT" probe -x ./ticks -F '%*')"
-	fails_with 125 "ticks has no probe app:tock of its own\$" "$PSTAT" probe -x ./ticks -D %app:tock
+	fails_with 125 "ticks has no probe '%sdt_app:tock' of its own\$" "$PSTAT" probe -x ./ticks -D %app:tock
+	fails_with 125 "ticks has no probe '%tock' of its own\$" "$PSTAT" probe -x ./ticks -D %tock
+	for text in %tick '%t*' '%*:tick' sdt_app:tick; do
+		has "$text" "^p:sdt_app/tick $PWD/ticks:0x[0-9a-f]*\([^ ]*\) arg1=" "$("$PSTAT" probe -x ./ticks -D "$text")"
+	done
 	fails_with 125 "plain has no probes of its own\$" "$PSTAT" probe -x ./plain -D %app:tick
 	same "no probe: the semaphore is down" 0 "$(./ticks 5)"
 	run "$PSTAT" probe -q -x ./ticks "$group:tick=%sdt_app:tick"
@@ -160,6 +164,87 @@ C
 		"$("$PSTAT" script -i ticks.data -F event,trace | sed -n 's/.* arg1=\(.*\) arg2=\(.*\)/\1 \2,/p' | tr '\n' ' ')"
 	run "$PSTAT" stat -x, -o counts -e probe:./ticks:%app:tick ./ticks 7
 	has "in one step" "^7,,probe_app:tick," "$(<counts)"
+	run "$PSTAT" stat -x, -o counts -e 'probe:./ticks:%ti*' ./ticks 7
+	has "in one step, of any provider" "^7,,probe_app:tick," "$(<counts)"
+}
+
+# Two that differ in their provider are two events, unless they were given one name.
+test_usdt_providers()
+{
+	need_probes
+	{
+		echo 'int main(void) {'
+		for provider in one two; do
+			printf '%s\n' '__asm__ volatile("990: nop\n.pushsection .note.stapsdt,\"\",%note\n.balign 4\n"' \
+				'".4byte 992f-991f, 994f-993f, 3\n991: .asciz \"stapsdt\"\n992: .balign 4\n"' \
+				"\"993: .8byte 990b, 0, 0\\n.asciz \\\"$provider\\\"\\n.asciz \\\"tick\\\"\\n\"" \
+				'".asciz \"\"\n994: .balign 4\n.popsection");'
+		done
+		echo '}'
+	} >two.c
+	"${CC:-cc}" -O2 -no-pie -o two two.c 2>cc_err || skip "needs an assembler for notes" "$(<cc_err)"
+	same "both" "p:sdt_one/tick p:sdt_two/tick" "$("$PSTAT" probe -x ./two -D %tick | cut -d ' ' -f 1 | xargs)"
+	fails_with 125 "'tick' matches several functions, which cannot have one name, 'x'" "$PSTAT" probe -x ./two -D x=%tick
+	run "$PSTAT" stat -x, -o counts -e 'probe:./two:%tick' ./two
+	same "in one step" "1 probe_one:tick 1 probe_two:tick" "$(awk -F, 'NF > 3 { print $1, $3 }' counts | xargs)"
+}
+
+# perf's word for memory of the program: that of a variable always is, and the kernel's own words are told so.
+test_user_memory()
+{
+	build
+	same "a variable" "$("$PSTAT" probe -x ./plain -D 'outer text:string')" \
+		"$("$PSTAT" probe -x ./plain -D 'outer text@user:string')"
+	same "words of the kernel" "t=+u8(+u0(%di)):string" \
+		"$("$PSTAT" probe -x ./plain -D 'outer t=+8(+0(%di))@user:string' | sed 's/.* //')"
+}
+
+# Threads and processes that end in any order: Linux mixes up whose event is whose, and the counts are right.
+test_exact()
+{
+	local run
+
+	need_probes
+	cat >ends.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static int n;
+__attribute__((noinline)) void parse(int i) { __asm__ volatile("" : : "r"(i) : "memory"); }
+static void *work(void *unused)
+{
+	for (int i = 0; i < n; i++)
+		parse(i);
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	n = atoi(argv[argc - 1]);
+	for (int child = 0; child < 3; child++) {
+		pthread_t threads[4];
+
+		if (fork())
+			continue;
+		for (int i = 0; i < 4; i++)
+			pthread_create(&threads[i], 0, work, 0);
+		for (int i = 0; i < 4; i++)
+			pthread_join(threads[i], 0);
+		if (!fork())
+			_exit((work(0), 0));
+		wait(0);
+		_exit(0);
+	}
+	while (wait(0) > 0)
+		;
+	work(0);
+}
+C
+	"${CC:-cc}" -O2 -pthread -o ends ends.c || skip "needs a compiler"
+	for run in {1..8}; do
+		"$PSTAT" stat -x, -o counts -e probe:./ends:parse ./ends 1000
+		same "run $run" 16000 "$(sed -n 's/,,probe_ends:parse,.*//p' counts)"
+	done
 }
 
 # left PID: the probes that the pstat of this pid has in the kernel.
