@@ -27,7 +27,7 @@
 /* A place and what to read there. Texts are NULL where they were not given. */
 struct probe_point {
 	char *group, *event;
-	/* Of a probe that the program brings with it, whose name `function` then is. Both are patterns: "*" is any. */
+	/* Provider of a probe that the program brings with it; `function` is its name. Both may be patterns. */
 	char *provider;
 	char *function, *source;
 	char *text; /* a pattern for the source's lines in it, whose blanks count as little as those of the lines */

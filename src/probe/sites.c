@@ -584,8 +584,8 @@ static int add_usdt(struct probe_file *file, const struct probe_point *point, st
 	if (places->n)
 		return 0;
 	probe_point_text(point, &name);
-	fail(err, -ENOENT, any ? "%s has no probe '%s' of its own" : "%s has no probes of its own", probe_file_path(file),
-	     name.s);
+	fail(err, -ENOENT, any ? "%s has no probe '%s' of its own" : "%s has no probes of its own",
+	     probe_file_path(file), name.s);
 	str_release(&name);
 	return -ENOENT;
 }
