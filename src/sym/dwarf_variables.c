@@ -8,10 +8,9 @@
  *	  block                   `--> register 3   1010 1040  pointer to struct node, depth 1
  *	    variable s exprloc ------> CFA - 56     1004 1038  struct sum, depth 2
  *
- * Of a register only values are kept that are pointers: what else is in it leads to no data. Where several variables
- * claim one register, as those of inlined functions do, the one with the more telling type answers: a structure's
- * before any other's, and void last; then one that the register is, before one that it is at a distance from; then the
- * innermost one.
+ * Where several variables claim one register, as those of inlined functions do, the one with the more telling type
+ * answers: a pointer to a structure before one to any other, one to void after these, and last what leads to no data;
+ * then one that the register is, before one that it is at a distance from; then the innermost one.
  *
  * Global variables are those of the unit that the code is of, found by their address; or, where they are declared in
  * it and defined elsewhere, by the name that the file's symbols have for the address. Variables that each thread has of
@@ -56,9 +55,11 @@ struct variable_in_memory { /* a variable in memory */
 	const struct data_type *type;
 	size_t depth;
 };
-struct variable_value { /* in a register: what it points to, and how far into that */
-	const struct data_type *target;
+struct variable_value { /* in a register: what it points to, and how far into that; target NULL: it is no pointer */
+	const struct data_type *target, *type;
 	int64_t offset;
+	uint64_t start, end, rank;
+	uint32_t before; /* 1 + the index of the one before it in this register; 0: there is none */
 };
 struct global {
 	enum variable_place_kind kind; /* PLACE_AT_ADDRESS, PLACE_OF_THREAD, PLACE_UNKNOWN */
@@ -83,6 +84,7 @@ struct dwarf_variables {
 	size_t n_memory, cap_memory;
 	struct variable_value *values;
 	size_t n_values, cap_values;
+	uint32_t last_values[REGISTERS]; /* see variable_value.before */
 	struct dwarf_range_list claims[REGISTERS]; /* ids are indexes of values */
 	struct dwarf_spans spans[REGISTERS]; /* made of them when the register is asked for */
 	struct call_site *calls; /* ascending, once calls_sorted */
@@ -174,14 +176,18 @@ static void take_place(struct walk *walk, const struct data_type *type, const st
 			(struct variable_in_memory){ start, end, *place, type, walk->scan.depth };
 		return;
 	}
-	target = type->kind == DATA_POINTER && place->reg < REGISTERS ? data_type_target(type) : NULL;
-	if (!target)
+	if (place->reg >= REGISTERS)
 		return;
-	rank = target->kind == DATA_RECORD || target->kind == DATA_UNION ? 2 : target->bytes != 0;
+	target = type->kind == DATA_POINTER ? data_type_target(type) : NULL;
+	rank = !target ? 0 : target->kind == DATA_RECORD || target->kind == DATA_UNION ? 3 : 1 + (target->bytes != 0);
 	rank = rank << 33 | (uint64_t)!place->offset << 32 | walk->scan.depth;
 	VEC_GROW(out->values, out->n_values, out->cap_values);
 	/* The variable's value is so far behind the register's. */
-	out->values[out->n_values] = (struct variable_value){ target, (int64_t)(0 - (uint64_t)place->offset) };
+	out->values[out->n_values] = (struct variable_value){
+		target, type, (int64_t)(0 - (uint64_t)place->offset), start, end, rank,
+		out->last_values[place->reg]
+	};
+	out->last_values[place->reg] = (uint32_t)out->n_values + 1;
 	VEC_GROW(out->claims[place->reg].v, out->claims[place->reg].n, out->claims[place->reg].cap);
 	out->claims[place->reg].v[out->claims[place->reg].n++] = (struct dwarf_range){
 		start, end, rank, (uint32_t)out->n_values++
@@ -532,19 +538,53 @@ const struct data_type *dwarf_returned(struct dwarf_file *file, uint64_t vaddr)
 
 /* ---- questions ---- */
 
-bool dwarf_variables_value(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg, struct data_found *found)
+/* The value in a register, of the variable that tells the most; NULL: of none. */
+static const struct variable_value *value_at(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg)
 {
 	uint32_t id;
 
 	if (reg >= REGISTERS)
-		return false;
+		return NULL;
 	if (variables->claims[reg].n)
 		dwarf_spans_build(&variables->spans[reg], &variables->claims[reg]);
 	id = dwarf_spans_find(&variables->spans[reg], vaddr);
-	if (id == SPAN_NONE)
+	return id == SPAN_NONE ? NULL : &variables->values[id];
+}
+
+bool dwarf_variables_value(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg, struct data_found *found)
+{
+	const struct variable_value *value = value_at(variables, vaddr, reg);
+
+	if (!value || !value->target)
 		return false;
-	*found = (struct data_found){ variables->values[id].target, variables->values[id].offset };
+	*found = (struct data_found){ value->target, value->offset };
 	return true;
+}
+
+const struct data_type *dwarf_variables_type(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg)
+{
+	const struct variable_value *value = value_at(variables, vaddr, reg);
+
+	return value && !value->offset ? value->type : NULL;
+}
+
+bool dwarf_variables_reached(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg, int64_t offset,
+			     struct data_found *found)
+{
+	const struct variable_value *best = NULL, *value;
+
+	for (uint32_t i = reg < REGISTERS ? variables->last_values[reg] : 0; i; i = value->before) {
+		value = &variables->values[i - 1];
+		if (!dwarf_file_spend(variables->file, 1))
+			break;
+		if (vaddr < value->start || vaddr >= value->end || !value->target ||
+		    (best && value->rank <= best->rank) ||
+		    (uint64_t)value->offset + (uint64_t)offset >= value->target->bytes)
+			continue;
+		best = value;
+		*found = (struct data_found){ value->target, value->offset };
+	}
+	return best;
 }
 
 /* How far from the place the address lies; false: they are not counted from the same. */

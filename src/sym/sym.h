@@ -273,7 +273,10 @@ struct data_member {
 enum { DATA_DEPTH_MAX = 32 }; /* so deep members are looked for within members */
 /* The type that a pointer points to, or of an element of an array; NULL: not known, or nothing has a type there. */
 const struct data_type *data_type_target(const struct data_type *type);
-/* Members of a record or a union; others have none. Offsets are the file's to choose: they may lie anywhere. */
+/*
+ * Members of a record or a union, by ascending offset; others have none. Offsets are the file's to choose: they may lie
+ * anywhere.
+ */
 size_t data_type_members(const struct data_type *type, const struct data_member **members);
 /* The first member that has the byte at an offset; NULL: none. */
 const struct data_member *data_type_member(const struct data_type *type, uint64_t offset);
@@ -295,6 +298,11 @@ struct dwarf_variables *dwarf_variables_of(struct dwarf_file *file, uint64_t vad
 void dwarf_variables_free(struct dwarf_variables *variables); /* NULL is fine */
 /* Tells what the value of a register points to when the instruction at vaddr begins; false: no variable says it. */
 bool dwarf_variables_value(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg, struct data_found *found);
+/* The type of the variable that is in a register; NULL: none is. */
+const struct data_type *dwarf_variables_type(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg);
+/* The same as _value, of a variable whose object has the byte at an offset from the register. */
+bool dwarf_variables_reached(struct dwarf_variables *variables, uint64_t vaddr, uint8_t reg, int64_t offset,
+			     struct data_found *found);
 /* The variable that lies in memory at a register plus offset. */
 bool dwarf_variables_memory(struct dwarf_variables *variables, uint64_t vaddr, const struct data_frame *frame,
 			    uint8_t reg, int64_t offset, struct data_found *found);

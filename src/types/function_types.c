@@ -41,10 +41,11 @@ enum {
 	SMALL_NUMBER = 1 << 12, /* no address of data, but a distance */
 };
 
-struct pointer { /* what a register or a slot holds; type NULL: nothing that is known */
-	const struct data_type *type; /* of an object */
-	int64_t offset; /* it points so far into it */
+struct pointer { /* what a register or a slot holds */
+	const struct data_type *type; /* of an object that it points to; NULL: it points to nothing that is known */
+	int64_t offset; /* so far into it */
 	bool element; /* or into a neighbour in an array */
+	const struct data_type *self; /* the type of what is held; NULL: not known */
 };
 
 enum { FIRST_SLOT = CODE_REGISTERS, HELD = CODE_REGISTERS + SLOTS_MAX }; /* registers by number, then slots */
@@ -85,13 +86,13 @@ static void forget_registers(struct pass *pass, uint32_t kept)
 {
 	for (unsigned i = 0; i < CODE_REGISTERS; i++)
 		if (!(kept >> i & 1))
-			pass->held[i].type = NULL;
+			pass->held[i] = (struct pointer){ .type = NULL };
 }
 
 static void forget_all(struct pass *pass)
 {
 	for (unsigned i = 0; i < HELD; i++)
-		pass->held[i].type = NULL;
+		pass->held[i] = (struct pointer){ .type = NULL };
 }
 
 /* The next instruction is told nothing of the one before it. */
@@ -162,8 +163,10 @@ static bool find_pointer(struct pass *pass, uint8_t reg, struct pointer *out, bo
 	if (reg >= CODE_REGISTERS)
 		return false;
 	*declared = dwarf_variables_value(pass->variables, pass->vaddr, reg, &found);
-	if (*declared)
-		pass->held[reg] = (struct pointer){ found.type, found.offset, false };
+	/* One of void tells less than what was followed. */
+	if (*declared && (found.type->bytes || !pass->held[reg].type))
+		pass->held[reg] = (struct pointer){ found.type, found.offset, false,
+						    dwarf_variables_type(pass->variables, pass->vaddr, reg) };
 	*out = pass->held[reg];
 	return out->type;
 }
@@ -207,6 +210,11 @@ static void find_based(struct pass *pass, const struct data_access *access, stru
 		return;
 	}
 	type_place_set(place, found, declared ? TYPE_DECLARED : TYPE_FOLLOWED, element || pointer.element);
+	/* A register that holds several variables, as an object and the head that lies before it: the one around it. */
+	if (!place->type && dwarf_variables_reached(pass->variables, pass->vaddr, base, access->offset, &found)) {
+		found.offset = (int64_t)((uint64_t)found.offset + (uint64_t)access->offset);
+		type_place_set(place, found, TYPE_DECLARED, element);
+	}
 }
 
 static void find_place(struct pass *pass, const struct data_effect *effect, struct type_place *place)
@@ -266,7 +274,7 @@ static void forget_written(struct pass *pass, const struct data_effect *effect)
 		return;
 	for (unsigned i = 0; i < pass->n_slots; i++)
 		if (anywhere || (pass->slots[i] - start < bytes && start - pass->slots[i] < POINTER_BYTES))
-			pass->held[FIRST_SLOT + i].type = NULL;
+			pass->held[FIRST_SLOT + i] = (struct pointer){ .type = NULL };
 }
 
 static bool is_variable(struct pass *pass, uint8_t reg, int64_t offset)
@@ -322,7 +330,8 @@ static struct pointer loaded(const struct type_place *place)
 		type = member ? member->type : NULL;
 		offset -= member ? member->offset : 0;
 	}
-	return (struct pointer){ .type = type && !offset ? data_type_target(type) : NULL };
+	return (struct pointer){ .type = type && !offset ? data_type_target(type) : NULL,
+				 .self = offset ? NULL : type };
 }
 
 /* A pointer to a global variable at an address as the file has it; or to an element of one, if it is an array. */
@@ -333,7 +342,7 @@ static struct pointer to_global(const struct pass *pass, int64_t address, bool e
 	if (!find_global(pass, address, &found))
 		return (struct pointer){ .type = NULL };
 	reduce(&found, &element);
-	return (struct pointer){ found.type, found.offset, element };
+	return (struct pointer){ found.type, found.offset, element, NULL };
 }
 
 static struct pointer computed(struct pass *pass, const struct data_effect *effect)
@@ -347,13 +356,15 @@ static struct pointer computed(struct pass *pass, const struct data_effect *effe
 	if (is_of_frame(pass, effect->from) &&
 	    dwarf_variables_memory(pass->variables, pass->vaddr, &pass->frame, effect->from, effect->number, &found)) {
 		reduce(&found, &element);
-		return (struct pointer){ found.type, found.offset, element };
+		return (struct pointer){ found.type, found.offset, element, NULL };
 	}
 	if (!find_pointer(pass, effect->from, &pointer, &ignored) &&
 	    !find_pointer(pass, effect->other, &pointer, &ignored))
 		return effect->number >= SMALL_NUMBER ? to_global(pass, effect->number, true) : pointer;
 	pointer.offset = (int64_t)((uint64_t)pointer.offset + (uint64_t)effect->number);
 	pointer.element |= element;
+	if (element || effect->number)
+		pointer.self = NULL;
 	return pointer;
 }
 
@@ -364,7 +375,8 @@ static struct pointer returned(const struct pass *pass, const struct disasm_inst
 
 	if (!type && call->has_target && call->target_is_last_operand)
 		type = dwarf_returned(code->dwarf, call->target - code->shown + code->vaddr);
-	return (struct pointer){ .type = type && type->kind == DATA_POINTER ? data_type_target(type) : NULL };
+	return (struct pointer){ .type = type && type->kind == DATA_POINTER ? data_type_target(type) : NULL,
+				 .self = type };
 }
 
 /* A register that nothing was known of is what the member is that it was stored to. */
@@ -374,12 +386,35 @@ static void learn(struct pass *pass, uint8_t reg, const struct type_place *place
 		pass->held[reg] = loaded(place);
 }
 
+/* Finds what a register holds, also if that is no pointer. */
+static struct pointer held_by(struct pass *pass, uint8_t reg)
+{
+	struct pointer pointer = { .type = NULL };
+	bool ignored;
+
+	if (!find_pointer(pass, reg, &pointer, &ignored) && reg < CODE_REGISTERS)
+		pointer.self = dwarf_variables_type(pass->variables, pass->vaddr, reg);
+	return pointer;
+}
+
+/* A register that waits on the stack, where no variable is, has there the type of what it holds. */
+static void find_waiting(struct pass *pass, const struct data_effect *effect, struct type_place *place)
+{
+	const struct pointer *slot = slot_of(pass, &effect->access);
+	const struct data_type *self;
+
+	if (place->state != TYPE_NO_SLOT || !slot)
+		return;
+	self = effect->move == MOVE_STORE ? held_by(pass, effect->from).self : slot->self;
+	if (self && self->bytes && self->bytes <= POINTER_BYTES && self->kind != DATA_ARRAY)
+		type_place_set(place, (struct data_found){ self, 0 }, TYPE_FOLLOWED, false);
+}
+
 /* Finds what the register holds that an instruction moves something to, or that it stores. */
 static struct pointer moved(struct pass *pass, const struct data_effect *effect, const struct type_place *place)
 {
 	const struct pointer *slot = slot_of(pass, &effect->access);
 	struct pointer pointer = { .type = NULL };
-	bool ignored;
 
 	switch (effect->move) {
 	case MOVE_NONE:
@@ -388,10 +423,9 @@ static struct pointer moved(struct pass *pass, const struct data_effect *effect,
 		pointer.type = &thread_copy;
 		break;
 	case MOVE_LOAD:
-		return slot && !place->type ? *slot : loaded(place);
+		return slot && place->state != TYPE_DECLARED ? *slot : loaded(place);
 	case MOVE_STORE:
-		find_pointer(pass, effect->from, &pointer, &ignored);
-		break;
+		return held_by(pass, effect->from);
 	case MOVE_SUM:
 	case MOVE_ELEMENT:
 		return computed(pass, effect);
@@ -500,21 +534,55 @@ static struct join *join_at(struct pass *pass, uint64_t at)
 	return i < pass->n_joins && pass->joins[i].at == at ? &pass->joins[i] : NULL;
 }
 
+/* Makes of a pointer to an array within an object one to the array's element; false: it points to no array. */
+static bool narrow(struct pointer *pointer)
+{
+	const struct data_type *type = pointer->type;
+	const struct data_member *member;
+	uint64_t offset = (uint64_t)pointer->offset;
+
+	for (int depth = 0; type && depth < DATA_DEPTH_MAX && type->kind != DATA_ARRAY; depth++) {
+		member = data_type_member(type, offset);
+		type = member ? member->type : NULL;
+		offset -= member ? member->offset : 0;
+	}
+	type = type && type->kind == DATA_ARRAY ? data_type_target(type) : NULL;
+	if (!type || !type->bytes || type->bytes > INT64_MAX)
+		return false;
+	*pointer = (struct pointer){ type, (int64_t)(offset % type->bytes), true, NULL };
+	return true;
+}
+
+/* Do both point to the same place of a type, of one object or of others beside it? */
+static bool agree(const struct pointer *a, const struct pointer *b)
+{
+	const struct data_type *type = a->type;
+	int64_t bytes = type && type->bytes && type->bytes <= INT64_MAX ? (int64_t)type->bytes : INT64_MAX;
+
+	return type && type == b->type && a->offset % bytes == b->offset % bytes;
+}
+
 /* Keeps what is held on both ways; true: it is less than on the first. */
 static bool meet(struct pointer *to, const struct pointer *from)
 {
-	int64_t bytes;
+	struct pointer mine = *to, other = *from;
+	bool less;
 
-	if (!to->type)
+	if (!to->type && !to->self)
 		return false;
-	bytes = to->type->bytes && to->type->bytes <= INT64_MAX ? (int64_t)to->type->bytes : INT64_MAX;
-	if (to->type != from->type || to->offset % bytes != from->offset % bytes) {
-		to->type = NULL;
-		return true;
-	}
-	if (to->element || (!from->element && to->offset == from->offset))
-		return false;
-	return to->element = true;
+	/* Within an object they may be at elements of its array, each at another. */
+	if (!agree(&mine, &other))
+		narrow(&other);
+	if (!agree(&mine, &other))
+		narrow(&mine);
+	if (agree(&mine, &other))
+		mine.element |= other.element || mine.offset != other.offset;
+	else
+		mine.type = NULL;
+	mine.self = to->self == from->self ? to->self : NULL;
+	less = mine.type != to->type || mine.element != to->element || mine.self != to->self;
+	*to = mine;
+	return less;
 }
 
 /* One more way to a join, with what the pass holds. true: what is held there is not what it was. */
@@ -590,6 +658,7 @@ static void take(struct pass *pass, const struct disasm_instruction *instruction
 					 instruction->flow != FLOW_ON))
 		pass->way = WAY_MET;
 	find_place(pass, &effect, place);
+	find_waiting(pass, &effect, place);
 	if (instruction->flow == FLOW_JUMP && !instruction->leaves && pass->compared.type)
 		*place = pass->compared;
 	else if (place->state == TYPE_NO_ACCESS && pass->read.type)

@@ -276,6 +276,8 @@ PROBE static long compared(struct node *node)
 #define GIVE_AWAY
 #define ADD "add x9, %1, %2\n"
 #define READ_KEY "ldr %0, [x9, #8]\n"
+#define WALK                                                                                                           \
+	"add x9, %1, #32\n1:\nprobe_walked: ldr %0, [x9]\nadd x9, x9, #8\ncmp x9, %1\nb.ne 1b\n"
 #define GIVEN FOLLOWED
 #else
 #define SCRATCH "rax"
@@ -285,6 +287,8 @@ PROBE static long compared(struct node *node)
 #define GIVE_AWAY "lea %1, %%rax\n"
 #define ADD "lea (%1,%2), %%rax\n"
 #define READ_KEY "mov 8(%%rax), %0\n"
+#define WALK                                                                                                           \
+	"lea 32(%1), %%rax\n1:\nprobe_walked: mov (%%rax), %0\nadd $8, %%rax\ncmp %1, %%rax\njne 1b\n"
 #define GIVEN UNKNOWN
 #endif
 
@@ -293,6 +297,34 @@ PROBE static long spilled(struct node *node)
 	long value;
 
 	__asm__ volatile(KEEP TAKE_BACK "probe_spilled: " READ_KEY : "=&r"(value), "=m"(UNNAMED) : "r"(node) : SCRATCH);
+	return value;
+}
+
+/* The place of the stack itself has the type of what waits there. */
+PROBE static long waiting(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(KEEP "probe_waiting: " TAKE_BACK READ_KEY : "=&r"(value), "=m"(UNNAMED) : "r"(node) : SCRATCH);
+	return value;
+}
+
+/* From one element to the next of an array that is within an object. */
+PROBE static long walked(struct node *node)
+{
+	long value;
+
+	__asm__ volatile(WALK : "=&r"(value) : "r"(node) : SCRATCH, "cc");
+	return value;
+}
+
+/* A register is one variable, and another one, whose object is around that of the first, is told by its distance. */
+PROBE static long around(struct pair *inner)
+{
+	struct node *outer = (struct node *)((char *)inner - offsetof(struct node, inner));
+	long value;
+
+	READ(probe_around, value, outer->next);
 	return value;
 }
 
@@ -366,8 +398,10 @@ PROBE static long nothing(long value)
 #define NO_ACCESS "the instruction has no operand in memory"
 #if defined(__OPTIMIZE__)
 #define STORED FOLLOWED
+#define AROUND "struct node +0 (next)"
 #else
 #define STORED UNKNOWN
+#define AROUND "struct node +0 (next) followed"
 #endif
 #define PROBES(X)                                                                                                      \
 	X(probe_member, "struct node +8 (key)")                                                                        \
@@ -392,6 +426,9 @@ PROBE static long nothing(long value)
 	X(probe_outside, "the offset is not within the type")                                                          \
 	X(probe_compared, "struct node +8 (key)")                                                                      \
 	X(probe_spilled, FOLLOWED)                                                                                     \
+	X(probe_waiting, "struct node* +0 () followed")                                                                \
+	X(probe_walked, "long +0 () followed")                                                                         \
+	X(probe_around, AROUND)                                                                                        \
 	X(probe_overwritten, UNKNOWN)                                                                                  \
 	X(probe_given_away, GIVEN)                                                                                     \
 	X(probe_added, FOLLOWED)                                                                                       \
