@@ -381,6 +381,44 @@ static void read_members(struct dwarf_type *type, Dwarf_Die *die, int depth)
 		 !file->lib->dwarf_siblingof(&child, &child));
 }
 
+struct member_order {
+	uint64_t offset;
+	size_t i;
+};
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct member_order *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/* Some languages place members in another order than the source has them, which is the file's. */
+static void sort_members(struct dwarf_type *type)
+{
+	struct data_member *sorted;
+	struct member_order *order;
+	bool ascend = true;
+
+	for (size_t i = 1; i < type->n_members; i++)
+		ascend &= type->members[i - 1].offset <= type->members[i].offset;
+	if (ascend)
+		return;
+	order = xcalloc(type->n_members, sizeof(*order));
+	sorted = xcalloc(type->n_members, sizeof(*sorted));
+	for (size_t i = 0; i < type->n_members; i++)
+		order[i] = (struct member_order){ type->members[i].offset, i };
+	qsort(order, type->n_members, sizeof(*order), by_offset);
+	for (size_t i = 0; i < type->n_members; i++)
+		sorted[i] = type->members[order[i].i];
+	free(type->members);
+	free(order);
+	type->members = sorted;
+	type->cap_members = type->n_members;
+}
+
 size_t data_type_members(const struct data_type *type, const struct data_member **members)
 {
 	struct dwarf_type *mine = own(type);
@@ -388,6 +426,7 @@ size_t data_type_members(const struct data_type *type, const struct data_member 
 	if (!mine->members_known && (type->kind == DATA_RECORD || type->kind == DATA_UNION)) {
 		mine->members_known = true;
 		read_members(mine, &mine->die, 0);
+		sort_members(mine);
 	}
 	*members = mine->members;
 	return mine->n_members;

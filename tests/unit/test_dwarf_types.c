@@ -456,8 +456,9 @@ static void members_are_bits_and_variants(void **state)
 		uint64_t offset;
 		uint16_t bits, first_bit;
 	} fields[] = {
-		{ "low", 8, 3, 0 },	   { "next", 8, 9, 3 },	   { "high", 13, 20, 0 },
-		{ "no_place", 8, 60, 0 }, { "nowhere", 8, 1, 0 },
+		/* The file has "high" before those that are nowhere. */
+		{ "low", 8, 3, 0 },	   { "next", 8, 9, 3 },	   { "no_place", 8, 60, 0 },
+		{ "nowhere", 8, 1, 0 }, { "high", 13, 20, 0 },
 	}, variants[] = { { "kind", 0, 0, 0 }, { "One", 8, 0, 0 }, { "Two", 16, 0, 0 } };
 	const struct data_member *members;
 	struct dwarf_variables *variables;
