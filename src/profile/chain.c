@@ -500,10 +500,40 @@ uint32_t session_ip_function(struct session *session, const struct replay_sample
 	return session_function_location(session, sample->thread, sample->mode, sample->sample->ip);
 }
 
+/*
+ * Zeros that a file stands for without having them lie behind the last of its mappings, in memory that the kernel
+ * reports without a name; how far they reach, the file's segments say.
+ *
+ *	[ program, data ][ anonymous: variables that begin as 0 | other memory ]
+ */
+static bool find_zeros(struct session *session, const struct replay_sample *sample, struct location *location)
+{
+	const struct address_space *space = sample->thread->address_space;
+	const uint64_t addr = sample->sample->addr;
+	const struct map *map = space ? address_space_find(space, addr) : NULL, *file;
+	uint64_t ignored;
+
+	if (!map || map->dso->kind != DSO_OTHER || !map->start)
+		return false;
+	file = address_space_below(space, map->start - 1);
+	if (!file || file->end != map->start || file->dso->kind != DSO_FILE)
+		return false;
+	*location = (struct location){ .dso = file->dso, .addr = addr - file->start + file->pgoff,
+				       .map_start = map->start, .map_end = map->end, .mode = MISC_USER };
+	return symbols_vaddr(session->symbols, file->dso, location->addr, &ignored);
+}
+
 uint32_t session_data_location(struct session *session, const struct replay_sample *sample)
 {
-	return sample->sample->has & PERF_SAMPLE_ADDR ? session_address_location(session, sample, sample->sample->addr)
-						      : (uint32_t)LOCATION_NONE;
+	const uint64_t addr = sample->sample->addr;
+	struct location location;
+
+	if (!(sample->sample->has & PERF_SAMPLE_ADDR))
+		return LOCATION_NONE;
+	session_follow(session, sample);
+	if (find_zeros(session, sample, &location))
+		return locations_intern(session->locations, &location, addr, 0, false);
+	return session_address_location(session, sample, addr);
 }
 
 uint32_t session_address_location(struct session *session, const struct replay_sample *sample, uint64_t ip)

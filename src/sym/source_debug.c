@@ -142,7 +142,10 @@ struct dwarf_file *symbols_dwarf(struct symbols *symbols, const struct dso *dso,
 
 bool symbols_vaddr(struct symbols *symbols, const struct dso *dso, uint64_t addr, uint64_t *vaddr)
 {
-	return dso_names_elf_vaddr(symbols_loaded(symbols, dso), addr, vaddr);
+	struct dso_names *names = symbols_loaded(symbols, dso);
+
+	dso_names_load_rest(symbols, names);
+	return dso_names_elf_vaddr(names, addr, vaddr);
 }
 
 static void release(void *state)

@@ -108,6 +108,12 @@ def names_in_the_vdso(_, perf, pstat):
     return perf == pstat
 
 
+def data_without_bytes_in_the_file(_, perf, pstat):
+    """Data that begins as zeros has its name; perf knows no file there."""
+    named = re.escape(perf).replace(r"\ \(//anon\)", r" \(\S+\)").replace(r"\[unknown\]", r"\S+", 1)
+    return "[unknown]" in perf and re.fullmatch(named, pstat)
+
+
 def blanks_of_branches(_, perf, pstat):
     """brstacksym: branches are apart from what is in front of them."""
     return FLAGS.search(perf) and perf.replace(" ", "") == pstat.replace(" ", "")
@@ -130,8 +136,8 @@ def tabs_of_source(_, perf, pstat):
 
 
 DIFFERENCES = (addresses_of_user_code, return_addresses, return_addresses_of_lines, unwound_callers,
-               functions_with_several_names, names_of_plt_entries, names_in_the_vdso, blanks_of_branches, controls_in_a_name,
-               no_line, tabs_of_source)
+               functions_with_several_names, names_of_plt_entries, names_in_the_vdso, data_without_bytes_in_the_file,
+               blanks_of_branches, controls_in_a_name, no_line, tabs_of_source)
 
 
 def no_source(perf, pstat):
