@@ -271,10 +271,13 @@ class Boxes {
 	}
 }
 
+/* Are samples told apart by something beside code, as types of data are? */
+const hasGroups = event => event.raw.groups.some(name => name !== "");
+
 /* Rows come in the order of a walk: what a row shares with the one before stays open, all else is closed. */
 function flameBoxes(event, asked) {
 	const rows = event.raw.rows, takes = isAsked(event, asked), weight = rowWeight(event, asked.weight);
-	const grouped = !asked.merged && event.raw.groups.length > 0 && event.raw.groups.some(name => name !== "");
+	const grouped = !asked.merged && hasGroups(event);
 	const order = grouped ? rowsByGroup(event) : null;
 	const boxes = new Boxes(event, grouped, event.depth.length + (grouped ? event.raw.groups.length : 0));
 	const open = [boxes.add(-1, 0, -1, 0)], openNode = [0], todo = [];

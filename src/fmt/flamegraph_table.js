@@ -1,6 +1,7 @@
 /*
- * The table of functions beside the graph: what each has itself, what it has with all that it called, and in how many
- * samples it is. A click or Enter shows a function between its callers and callees.
+ * The table beside the graph, of functions: what each has itself, what it has with all that it called, and in how many
+ * samples it is. A click or Enter shows a function between its callers and callees. Or of the groups that samples are
+ * told apart by, such as types of data: a click or Enter zooms to one.
  */
 "use strict";
 
@@ -14,9 +15,13 @@ class FlameTable {
 		body.addEventListener("keydown", key => this.key(key));
 	}
 
-	/* rows: of flameFunctions; percent: text of a value; count: text of a number; pattern: names to show, or null */
-	set(rows, percent, count, pattern) {
+	/*
+	 * rows: of flameFunctions or flameGroups, and noun what they are; count: text of a number; percent: text of a
+	 * value; pattern: names to show, or null
+	 */
+	set(rows, noun, count, percent, pattern) {
 		this.rows = pattern ? rows.filter(row => pattern(row.name)) : rows;
+		this.noun = noun;
 		this.percent = percent;
 		this.count = count;
 		this.draw();
@@ -36,7 +41,7 @@ class FlameTable {
 			head.parentNode.setAttribute("aria-sort", head.dataset.by !== by ? "none" : this.down ? "descending" : "ascending");
 		this.body.replaceChildren(...this.rows.slice(0, FlameTable.SHOWN).map(row => this.line(row)));
 		this.note.textContent = this.rows.length > FlameTable.SHOWN ? "the first " + FlameTable.SHOWN + " of " +
-			this.rows.length + " functions; a search leaves those that it finds" : this.rows.length + " functions";
+			this.rows.length + " " + this.noun + "; a search leaves those that it finds" : this.rows.length + " " + this.noun;
 	}
 
 	line(row) {

@@ -26,7 +26,7 @@
 	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	const strip = new FlameStrip($("strip"), $("timeline"), ask, () => css("--ink"), chooseTimes);
 	const table = new FlameTable($("rows"), document.querySelectorAll("#functions button"), $("rows_note"),
-		number => turnTo("sandwich", number));
+		number => number < 0 ? showGroup(number) : turnTo("sandwich", number));
 
 	/* ---- the picture ---- */
 
@@ -170,7 +170,7 @@
 	function turnTo(shape, number) {
 		const names = nameNumbers(state.event), frame = state.boxes.frame[state.focus];
 		if (shape === "sandwich" && number === undefined)
-			number = frame >= 0 ? names.of[frame] : table.rows[0]?.number ?? -1;
+			number = frame >= 0 ? names.of[frame] : Math.max(-1, table.rows[0]?.number ?? -1);
 		if (shape === state.shape && (number ?? -1) === state.number)
 			return;
 		state.history.push({ shape: state.shape, number: state.number, path: state.boxes.path(state.zoom) });
@@ -188,11 +188,19 @@
 		say();
 	}
 
-	function listFunctions() {
+	function showGroup(frame) { /* the flame graph has a box for each group, unless they are merged */
+		$("merged").checked && $("merged").click();
+		turnTo("graph");
+		zoomTo(state.boxes.frame.indexOf(frame, 1), true);
+	}
+
+	function list() {
+		const apart = hasGroups(state.event) && $("rows_of").value === "groups";
 		$("functions").hidden = !$("list").checked;
+		$("rows_of_label").hidden = !hasGroups(state.event);
 		if ($("list").checked)
-			table.set(flameFunctions(state.event, ask), value => percent(value, state.boxes.all), grouped,
-				flamePattern($("search").value));
+			table.set((apart ? flameGroups : flameFunctions)(state.event, ask), apart ? "groups" : "functions", grouped,
+				value => percent(value, state.boxes.all), flamePattern($("search").value));
 	}
 
 	/* ---- a link that holds what is shown ---- */
@@ -244,7 +252,7 @@
 			grouped(found.total) + " " + unit() + ", ") +
 			percent(found.total, boxes.all) + " of all, in " + grouped(found.n) + " places" : text ? "not an expression" : "";
 		draw();
-		listFunctions();
+		list();
 		keepLink();
 	}
 
@@ -414,7 +422,7 @@
 		$("svg").addEventListener("click", savePicture);
 		$("print").addEventListener("click", () => window.print());
 		$("shape").addEventListener("change", () => turnTo($("shape").value));
-		$("list").addEventListener("change", listFunctions);
+		[$("list"), $("rows_of")].forEach(control => control.addEventListener("change", list));
 		$("color").addEventListener("change", () => {
 			state.color = $("color").value;
 			state.colors = new Map();

@@ -68,6 +68,19 @@ function flameFunctions(event, asked) {
 	return rows.filter(row => row.total > 0);
 }
 
+/* One entry for each group, in the order of groups: what it has is its own. number: as its box's frame, -1 - group. */
+function flameGroups(event, asked) {
+	const takes = isAsked(event, asked), weight = rowWeight(event, asked.weight), raw = event.raw;
+	const rows = raw.groups.map((name, group) => ({ name, number: -1 - group, self: 0, total: 0, samples: 0 }));
+	for (let k = 0; k < event.node.length; k++)
+		if (takes(k)) {
+			const row = rows[raw.rows.group ? raw.rows.group[k] : 0];
+			row.self = row.total += weight(k);
+			row.samples += raw.rows.samples[k];
+		}
+	return rows.filter(row => row.total > 0);
+}
+
 /* Of each node the one that stands behind all that it called. */
 function nodeEnds(event) {
 	if (event.ends)

@@ -135,6 +135,21 @@
 		press("ArrowDown", {}, document.activeElement);
 		press("Enter", {}, document.activeElement);
 		same("Enter shows the function of a row", lineOf(1)[3].textContent, shortenName(state.boxes.name(0), 200));
+		if (hasGroups(state.event)) {
+			const before = [state.shape, state.number].join();
+			$("rows_of").value = "groups";
+			$("rows_of").dispatchEvent(new Event("change"));
+			same("the table of groups has each that has samples", flameGroups(state.event, ask).length, $("rows").children.length);
+			const name = lineOf(0)[3].textContent;
+			$("rows").firstChild.click();
+			same("a click zooms to the group", [name, "graph"].join(),
+				[shortenName(state.boxes.name(state.zoom), 200), state.shape].join());
+			press("Escape");
+			press("Escape");
+			same("Esc goes back to where it was", before, [state.shape, state.number].join());
+			$("rows_of").value = "functions";
+			$("rows_of").dispatchEvent(new Event("change"));
+		}
 		type(part);
 		const link = location.hash;
 		same("the link holds view, function and search", true, /view=sandwich/.test(link) && /function=\d/.test(link) &&

@@ -8,9 +8,9 @@ const fs = require("fs"), path = require("path"), vm = require("vm");
 for (const name of ["model", "looks", "views", "draw"])
 	vm.runInThisContext(fs.readFileSync(path.join(process.argv[2], "flamegraph_" + name + ".js"), "utf8"));
 const { flameEvent, flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow,
-	FlamePainter, flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers, SLICE, SEVERAL } = vm.runInThisContext("({ flameEvent, " +
+	FlamePainter, flameFunctions, flameGroups, hasGroups, flameInverted, flameSandwich, flameChart, nameNumbers, SLICE, SEVERAL } = vm.runInThisContext("({ flameEvent, " +
 	"flameBoxes, flamePattern, flameSearch, flameTimes, shortenName, flameView, rowOfLevel, levelOfRow, FlamePainter, " +
-	"flameFunctions, flameInverted, flameSandwich, flameChart, nameNumbers, SLICE, SEVERAL })");
+	"flameFunctions, flameGroups, hasGroups, flameInverted, flameSandwich, flameChart, nameNumbers, SLICE, SEVERAL })");
 
 /* Lays all out. slices: what was gone through in each of them but the last. */
 const whole_of = (boxes, slices = []) => {
@@ -162,6 +162,12 @@ const nested = flameEvent({ ...raw, groups: [""], lanes: [""], buckets: 1, files
 const byName = Object.fromEntries(flameFunctions(nested, ask).map(row => [row.name, [row.self, row.total, row.samples].join(" ")]));
 assert.deepStrictEqual(byName, { main: "0 5 5", f: "0 3 3", g: "7 10 10", h: "3 3 3", k: "0 5 5" });
 assert.strictEqual(flameFunctions(nested, { ...ask, weight: "period" }).find(row => row.name === "g").self, 70);
+assert.strictEqual(hasGroups(nested), false);
+const grouped_rows = (asked, event = flameEvent(structuredClone(raw))) => flameGroups(event, asked).map(row =>
+	[row.name, row.number, row.self, row.total, row.samples].join(" "));
+assert.strictEqual(hasGroups(flameEvent(structuredClone(raw))), true);
+assert.deepStrictEqual(grouped_rows(ask), ["x -1 8 8 8", "y -2 6 6 6"]);
+assert.deepStrictEqual(grouped_rows({ ...ask, weight: "period" }), ["x -1 80 80 8", "y -2 60 60 6"]);
 const inverted = whole_of(flameInverted(nested, ask));
 assert.deepStrictEqual(Array.from({ length: inverted.n }, (_, i) => [inverted.level[i], inverted.name(i), inverted.start[i],
 	inverted.end[i]].join(" ")), ["0 all 0 10", "1 g 0 7", "2 k 0 5", "2 main 5 7", "1 h 7 10", "2 f 7 10", "3 g 7 10", "4 f 7 10",
