@@ -238,6 +238,7 @@ static void put_unit(void)
 	variable("cut", to_far, EXPRESSION(DW_OP_breg0 + 4));
 	variable("piece", to_far, EXPRESSION(DW_OP_reg0 + 4, DW_OP_piece, 4));
 	variable("pointer", to_selfish, EXPRESSION(DW_OP_reg0 + POINTER_REG));
+	variable("next", to_selfish, EXPRESSION(DW_OP_breg0 + POINTER_REG, 16, DW_OP_stack_value)); /* r5 + 16 */
 	variable("moved", to_far, EXPRESSION(DW_OP_breg0 + 6, 0x78, DW_OP_stack_value)); /* r6 - 8 */
 	variable("on_stack", selfish, EXPRESSION(DW_OP_fbreg, 0x40)); /* CFA - 64 */
 	variable("placed", far, EXPRESSION(DW_OP_addr, 0, 0, 0, 0, 0, 0, 0, 0x10));
@@ -420,6 +421,13 @@ static void types_of_any_shape_end(void **state)
 	write_file(&good);
 	file = open_it();
 	variables = dwarf_variables_of(file, TEXT);
+	/* Of two variables in one register the one whose object has the byte. */
+	assert_true(dwarf_variables_reached(variables, TEXT, POINTER_REG, 15, &found) && !found.offset);
+	assert_true(dwarf_variables_reached(variables, TEXT, POINTER_REG, 16, &found) && found.offset == -16);
+	assert_true(dwarf_variables_reached(variables, TEXT, POINTER_REG, 31, &found));
+	assert_false(dwarf_variables_reached(variables, TEXT, POINTER_REG, 32, &found));
+	assert_false(dwarf_variables_reached(variables, TEXT, POINTER_REG, -1, &found));
+	assert_false(dwarf_variables_reached(variables, TEXT, UINT8_MAX, 0, &found));
 	assert_true(dwarf_variables_value(variables, TEXT, POINTER_REG, &found));
 	assert_int_equal(data_type_members(found.type, &members), 2);
 	assert_ptr_equal(members[0].type, found.type);
