@@ -84,6 +84,14 @@ installed_program_works()
 	same "which is not enabled" "" "$(find "$root/etc/systemd" -name 'pstat*' 2>/dev/null)"
 }
 
+# The module of Python, which is in FOLDER.
+installed_module_works() # FOLDER
+{
+	run in_root python3 -c 'import pstat; print(pstat.version())'
+	same "Python finds the module, and that the library" "$version" "$out"
+	check "its byte code is made" ls "$root$1"/__pycache__/pstat.*.pyc
+}
+
 # A program is built with what is installed to build with, and runs by the shared library.
 installed_library_works() # PKG_CONFIG_FOLDER
 {

@@ -67,9 +67,7 @@ test_life()
 	has_not "with all its libraries, but for the one that is only suggested" 'not usable' \
 		"$(in_root pstat version --build-options | grep -v libdebuginfod)"
 	installed_library_works "/usr/lib/$(gcc -print-multiarch)/pkgconfig"
-	run in_root python3 -c 'import pstat; print(pstat.version())'
-	same "Python finds the module, and that the library" "$version" "$out"
-	check "its byte code is made" ls "$root"/usr/lib/python3/dist-packages/__pycache__/pstat.*.pyc
+	installed_module_works /usr/lib/python3/dist-packages
 	same "no capability that nobody asked for" "" "$(in_root getcap /usr/bin/pstat)"
 
 	rights_of_a_group

@@ -8,7 +8,7 @@
 rpm_there() { rpm --root "$root" --dbpath /var/lib/rpm "$@"; }
 test_rpm()
 {
-	local suite before
+	local suite before modules=/usr/lib/python3/dist-packages
 
 	need_cmd rpmbuild
 	need_cmd eu-strip
@@ -24,9 +24,11 @@ test_rpm()
 
 	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	bare_root "$suite"
-	in_root apt-get install -q libdw1 >/dev/null 2>&1
-	# What every distribution of RPM has: folders of its package filesystem, and a linker that looks into /usr/lib64.
-	mkdir -p "$root/usr/lib64/pkgconfig" "$root"/usr/share/{licenses,man/man3} "$root/usr/src/debug" "$root/var/lib/rpm"
+	in_root apt-get install -q libdw1 python3 >/dev/null 2>&1
+	# What every distribution of RPM has: folders of its package filesystem and of Python, and a linker that looks into
+	# /usr/lib64.
+	mkdir -p "$root/usr/lib64/pkgconfig" "$root"/usr/share/{licenses,man/man3} "$root/usr/src/debug" "$root/var/lib/rpm" \
+		"$root$modules/__pycache__"
 	rpm --eval '%{_libdir}' >"$root/etc/ld.so.conf.d/rpm.conf"
 	rpm_there --initdb
 	before=$(files_of_root)
@@ -35,11 +37,12 @@ test_rpm()
 	in_root ldconfig
 	installed_program_works
 	installed_library_works "$(rpm --eval '%{_libdir}')/pkgconfig"
+	installed_module_works "$modules"
 	run rpm_there -U --nodeps second/rpm/RPMS/*/*-2.*.rpm
 	same "upgraded" 0 "$status"
 	same "to the other" "$version-2" "$(rpm_there -q --qf '%{VERSION}-%{RELEASE}' pstat)"
 	installed_program_works
-	run rpm_there -e pstat pstat-exporter pstat-libs pstat-devel pstat-debuginfo
+	run rpm_there -e pstat pstat-exporter pstat-libs pstat-devel python3-pstat pstat-debuginfo
 	same "removed" 0 "$status"
 	same "and nothing is left" "$before" "$(files_of_root)"
 }
