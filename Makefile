@@ -9,7 +9,7 @@
 #   make install PREFIX=/usr    also DESTDIR=..., and uninstall; the library with it
 #   make library                libpstat.a, libpstat.so and pstat.pc alone, in build/*/library
 #   make dist                   build/dist/pstat-VERSION.tar.xz: the source, the same bytes each time
-#   make deb | rpm              packages of it in build/deb and build/rpm; RELEASE=2 is a newer one of the same version
+#   make deb | rpm | apk        packages of it in build/deb, build/rpm, build/apk; RELEASE=2 is a newer one of the same version
 #   make release-check          whether this tree may be released: all of these, and the tests
 #   make install-bindings       what Python, Go and Rust need of it; install-python: the module alone, in PYTHONDIR
 #   make lint | fuzz | bench    parts of the tests by themselves
@@ -602,7 +602,7 @@ dist:
 RELEASE ?= 1
 PACKAGES ?= build
 NOT_OF_PACKAGES := MAKEFLAGS MAKELEVEL MFLAGS CC CROSS BUILD SANITIZE DEVELOPER PREFIX
-deb rpm: dist
+deb rpm apk: dist
 	@env $(NOT_OF_PACKAGES:%=-u %) src/packaging/$@ '$(VERSION)' '$(RELEASE)' '$(DIST)/pstat-$(VERSION).tar.xz' '$(PACKAGES)/$@'
 
 release-check:
@@ -616,7 +616,7 @@ print-%:
 	@echo '$($*)'
 
 force:
-.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall dist deb rpm release-check clean test-programs force
+.PHONY: all static library install-library install-exporter install-bindings install-python uninstall-python check check-long check-lab check-threads lint golden fuzz fuzz-programs fuzz-run bench deps demo install uninstall dist deb rpm apk release-check clean test-programs force
 .DELETE_ON_ERROR:
 # Objects of test programs are kept: they would be rebuilt each time.
 .SECONDARY:
