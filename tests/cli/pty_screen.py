@@ -292,10 +292,11 @@ class Terminal:
             return False
 
     def is_busy(self):
-        """Does the command do something? When it sleeps and all it wrote is read, the screen is whole."""
+        """Does the command do something, or would if it were not stopped? When it sleeps and all it wrote is read, the
+        screen is whole."""
         try:
             with open("/proc/%d/stat" % self.pid) as f:
-                return f.read().rpartition(")")[2].split()[0] in "RD"
+                return f.read().rpartition(")")[2].split()[0] in "RDT"
         except OSError:
             return False
 
@@ -417,6 +418,7 @@ def step(terminal, text):
         until = time.monotonic() + float(seconds)
         while time.monotonic() < until:
             terminal.read(0.05)
+            terminal.settle(until + LIMIT_S) # what is drawn by half has none of it
             if not matching(regex, terminal.cells.text()):
                 fail(terminal, "it does not stay: " + regex)
     elif word == "keys":
