@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""bad_recordings.py PSTAT cut|header|records|pipe FILE COMMAND...: spoils a recording and reads it with
-each COMMAND (words, without -i), in turn. What must hold, whatever is in the file: pstat ends by itself,
-soon, with 0 or 125; it is 125 only with a message, and with a message about the file; no sanitizer
-report. Prints what does not hold; exit 1 if anything."""
+"""bad_recordings.py PSTAT EVERY cut|header|records|pipe FILE COMMAND...: spoils a recording and reads it (every
+EVERY-th of what is made of it) with each COMMAND (words, without -i), in turn. What must hold, whatever is in the file:
+pstat ends by itself, soon, with 0 or 125; it is 125 only with a message, and with a message about the file; no
+sanitizer report. Prints what does not hold; exit 1 if anything.
+bad_recordings.py write FOLDER FILE... writes all that is made of the files, for who reads many (tests/fuzz/run)."""
+import itertools
 import os
 import re
 import struct
@@ -69,15 +71,33 @@ def complaint(done, name):
     return None
 
 
-def main():
-    pstat, kind, path = sys.argv[1:4]
-    commands = [words.split() for words in sys.argv[4:]]
-    n, n_failed = 0, 0
+def read(path):
     with open(path, "rb") as file:
-        data = file.read()
+        return file.read()
+
+
+def write_all(folder, paths):
+    """FOLDER gets each variant as a file. A pipe's header has no room for where the data is."""
+    os.mkdir(folder)
+    for path in paths:
+        data = read(path)
+        is_pipe = struct.unpack_from("<Q", data, 8)[0] < HEADER
+        for kind in ("pipe",) if is_pipe else ("cut", "header", "records"):
+            for n, (_, variant) in enumerate(VARIANTS[kind](data)):
+                with open(os.path.join(folder, "%s.%s.%d" % (os.path.basename(path), kind, n)), "wb") as file:
+                    file.write(variant)
+
+
+def main():
+    if sys.argv[1] == "write":
+        write_all(sys.argv[2], sys.argv[3:])
+        return
+    pstat, every, kind, path = sys.argv[1], int(sys.argv[2]), *sys.argv[3:5]
+    commands = [words.split() for words in sys.argv[5:]]
+    n, n_failed = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         spoilt = os.path.join(folder, "spoilt.data")
-        for what, variant in VARIANTS[kind](data):
+        for what, variant in itertools.islice(VARIANTS[kind](read(path)), 0, None, every):
             with open(spoilt, "wb") as file:
                 file.write(variant)
             words, n = commands[n % len(commands)], n + 1
