@@ -29,7 +29,14 @@ struct annotate_function {
 	const struct annotate_cell *total; /* one for each event asked for */
 	const struct annotate_address *addresses; /* ascending */
 	size_t n_addresses;
+	const struct cycle_run *runs; /* of its code between branches, of all events asked for; in no order */
+	size_t n_runs;
 };
+struct cycle_run { /* of code that ended with a branch; those with the same facts are one */
+	uint64_t start, end; /* location.addr of the first and the last instruction */
+	uint64_t n, cycles; /* how often, and of all of them */
+};
+#define ANNOTATE_NO_START UINT64_MAX /* not known, or in another function */
 struct annotate_address {
 	uint64_t addr; /* location.addr */
 	const struct annotate_cell *cells; /* one for each event */
@@ -52,7 +59,7 @@ void annotate_free(struct annotate *annotate); /* NULL is fine */
 /* Heaviest first: by period of the first event, then of the others, then by name. i: from 0; NULL: no more. */
 const struct annotate_function *annotate_function_at(const struct annotate *annotate, size_t i);
 /* The function of a symbol; NULL: it has no samples. */
-const struct annotate_function *annotate_function_of(const struct annotate *annotate, const struct symbol *symbol);
+const struct annotate_function *annotate_function_of(struct annotate *annotate, const struct symbol *symbol);
 /* The function of a symbol of a file, with or without samples: for going from one function to another. */
 const struct annotate_function *annotate_function_any(struct annotate *annotate, const struct symbol *symbol);
 /* The function that an inlined one is part of, which its samples count for; else the symbol itself. NULL: NULL. */
@@ -68,6 +75,14 @@ void annotate_add_unknown(struct session *session, const char *name, struct str 
 struct annotate_cell annotate_total(const struct annotate *annotate, size_t event);
 /* Has the function at least this part of the samples of the first event, by their periods? */
 bool annotate_is_heavy(const struct annotate *annotate, const struct annotate_function *function, double percent);
+
+/* ---- cycles.c: what branches with cycles say; only of profiles with FACT_BLOCK_START or shape.runs ---- */
+
+struct annotate_cycles {
+	uint64_t n, cycles; /* runs, and cycles of all of them */
+	uint64_t known, instructions; /* cycles and instructions of those whose start is known */
+};
+double annotate_ipc(const struct annotate_cycles *cycles); /* instructions per cycle; 0: not known */
 
 /* ---- annotation.c: one of them, instruction by instruction ---- */
 
@@ -94,6 +109,7 @@ struct annotate_instruction {
 	/* Innermost first, functions inlined here, and last the function itself: frames.v[0].line is its line. */
 	struct frame_list frames;
 	const struct annotate_cell *cells; /* one for each event */
+	struct annotate_cycles *cycles; /* of the runs that end here; NULL: none does */
 };
 
 /* Rows as they are shown, from top to bottom. */
@@ -136,6 +152,9 @@ struct annotation {
 	size_t n_lines;
 	/* Samples of the function at addresses that are not among the instructions; one for each event. */
 	struct annotate_cell *elsewhere;
+	bool has_cycles; /* at least one instruction has them */
+	struct annotate_cycles cycles; /* of all runs whose start is known; n and cycles are not filled */
+	size_t n_covered; /* instructions that these went over */
 	bool cut; /* its file has more of the function than is shown: ANNOTATE_BYTES_MAX */
 	char *code_from; /* where its code was read, printable */
 	struct annotation_private *private;

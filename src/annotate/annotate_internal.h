@@ -23,6 +23,15 @@ struct annotation_private {
 struct session *annotate_session(const struct annotate *annotate);
 /* NULL: the query has not so many. */
 const struct data_event *annotate_event(const struct annotate *annotate, size_t event);
+/* The same as annotate_function_of, for who fills it. */
+struct annotate_function *annotate_own_function(struct annotate *annotate, const struct symbol *symbol);
+
+/* ---- cycles.c ---- */
+/* Gives the functions that have samples their runs; what they point to is returned, for free(). */
+struct cycle_run *annotate_add_runs(struct annotate *annotate, const size_t *events, size_t n_events,
+				    const struct profile *profile, const struct filters *filters);
+/* Instructions are there: the cycles of each, and of all. */
+void annotation_count_cycles(struct annotation *annotation);
 
 /* ---- x86_vector.c ---- */
 /* The length of an instruction that begins with a vector prefix (of 64-bit code); 0: it is none, or cut. */

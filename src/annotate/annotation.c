@@ -217,6 +217,7 @@ void annotation_make_instructions(struct annotation *annotation, struct disasm *
 	link_jumps(annotation);
 	str_release(&text);
 	count_samples(annotation);
+	annotation_count_cycles(annotation);
 }
 
 static bool same_line(const struct source_line *a, const struct source_line *b)

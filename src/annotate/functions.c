@@ -24,6 +24,7 @@ struct annotate {
 	struct annotate_function *functions;
 	size_t n_functions, cap_functions;
 	struct index by_symbol;
+	struct cycle_run *runs; /* of all functions */
 	struct contribution *contributions; /* while they are collected */
 	size_t n_contributions, cap_contributions;
 	struct arena arena;
@@ -206,6 +207,7 @@ struct annotate *annotate_new(struct profile *profile, const struct annotate_que
 		add_events(annotate, query->filters);
 	}
 	put_in_order(annotate);
+	annotate->runs = annotate_add_runs(annotate, query->events, query->n_events, profile, query->filters);
 	return annotate;
 }
 
@@ -216,6 +218,7 @@ void annotate_free(struct annotate *annotate)
 	free(annotate->events);
 	free(annotate->totals);
 	free(annotate->functions);
+	free(annotate->runs);
 	index_release(&annotate->by_symbol);
 	arena_release(&annotate->arena);
 	free(annotate);
@@ -226,7 +229,7 @@ const struct annotate_function *annotate_function_at(const struct annotate *anno
 	return i < annotate->n_functions ? &annotate->functions[i] : NULL;
 }
 
-const struct annotate_function *annotate_function_of(const struct annotate *annotate, const struct symbol *symbol)
+struct annotate_function *annotate_own_function(struct annotate *annotate, const struct symbol *symbol)
 {
 	uint64_t hash = hash_word((uintptr_t)symbol);
 	uint32_t i;
@@ -234,6 +237,11 @@ const struct annotate_function *annotate_function_of(const struct annotate *anno
 	if (INDEX_FIND(&annotate->by_symbol, hash, i, annotate->functions[i].symbol == symbol))
 		return &annotate->functions[i];
 	return NULL;
+}
+
+const struct annotate_function *annotate_function_of(struct annotate *annotate, const struct symbol *symbol)
+{
+	return annotate_own_function(annotate, symbol);
 }
 
 const struct annotate_function *annotate_function_any(struct annotate *annotate, const struct symbol *symbol)

@@ -403,6 +403,7 @@ static void print_code(struct annotate_run *run)
 		options.shape.facts |= TYPE_FACTS;
 		options.session.replay.data_maps = true;
 	}
+	options.shape.runs = run->words->look.arrows;
 	options.session.no_unwind = true;
 	options.session.sym.kernel_late = run->words->symbol;
 	if (profile_new(&run->profile, &options, &run->run.reader, &err)) {

@@ -47,6 +47,14 @@ unsigned annotation_values_columns(const struct annotation *annotation, const st
 	return (value_columns[look->value].width + 1) * (unsigned)annotation->n_events;
 }
 
+enum { CYCLES_COLUMNS = 12 };
+
+/* All columns that an instruction's line begins with. */
+static unsigned columns_before(const struct annotation *annotation, const struct annotation_look *look)
+{
+	return annotation_values_columns(annotation, look) + (annotation->has_cycles ? CYCLES_COLUMNS : 0);
+}
+
 static double percent_of(const struct annotation *annotation, const struct annotation_look *look, size_t event,
 			 const struct annotate_cell *cells)
 {
@@ -85,6 +93,19 @@ static void add_values(const struct annotation *annotation, const struct annotat
 	str_release(&text);
 }
 
+/* Instructions per cycle of the code that ended here, and how many cycles it took each time, as perf without a rest. */
+static void add_cycles(const struct annotate_cycles *cycles, struct str *out)
+{
+	if (cycles && cycles->known)
+		str_addf(out, " %5.2f", annotate_ipc(cycles));
+	else
+		str_pad(out, ' ', CYCLES_COLUMNS / 2);
+	if (cycles)
+		str_addf(out, " %5llu", (unsigned long long)(cycles->cycles / cycles->n));
+	else
+		str_pad(out, ' ', CYCLES_COLUMNS / 2);
+}
+
 /* ---- lines of source ---- */
 
 static void add_place(const struct annotation_look *look, const struct source_line *line, struct str *out)
@@ -102,7 +123,7 @@ static void add_source(const struct annotation *annotation, const struct annotat
 {
 	struct str *out = &output->text;
 
-	str_pad(out, ' ', annotation_values_columns(annotation, look));
+	str_pad(out, ' ', columns_before(annotation, look));
 	str_add(out, " : ");
 	if (row->text)
 		str_addf(out, "%-4u %s", row->line.line, row->text);
@@ -123,7 +144,7 @@ static void add_inlined(const struct annotation *annotation, const struct annota
 	const struct frame_list *frames = &annotation->instructions[row->instruction].frames;
 	struct str *out = &output->text;
 
-	str_pad(out, ' ', annotation_values_columns(annotation, look));
+	str_pad(out, ' ', columns_before(annotation, look));
 	str_addf(out, " : %s():", frame_name(&frames->v[0]));
 	for (size_t i = 1; i < frames->n; i++) {
 		str_add(out, i == 1 ? " inlined at " : ", at ");
@@ -190,6 +211,8 @@ static void add_instruction(const struct annotation *annotation, const struct an
 	struct str *out = &output->text;
 
 	add_values(annotation, look, instruction->cells, output);
+	if (annotation->has_cycles)
+		add_cycles(instruction->cycles, out);
 	str_addf(out, " :   %*llx:  ", address_width(annotation), (unsigned long long)instruction->shown);
 	if (look->raw_bytes)
 		add_raw_bytes(instruction, out);
@@ -233,9 +256,9 @@ static void add_title(const struct annotation *annotation, const struct annotati
 {
 	const struct symbol *symbol = annotation->function->symbol;
 
-	str_addf(out, " %-*s |\tSource code & Disassembly of %s for ",
-		 (int)annotation_values_columns(annotation, look) - 1,
-		 value_columns[look->value].head, symbol->dso->name);
+	str_addf(out, " %-*s%s |\tSource code & Disassembly of %s for ",
+		 (int)annotation_values_columns(annotation, look) - 1, value_columns[look->value].head,
+		 annotation->has_cycles ? "   IPC Cycle" : "", symbol->dso->name);
 	for (size_t i = 0; i < annotation->n_events; i++) {
 		str_add(out, i ? ", " : "");
 		data_event_add_name(annotation->events[i], out);
@@ -247,7 +270,7 @@ static void add_title(const struct annotation *annotation, const struct annotati
 static void add_note(const struct annotation *annotation, const struct annotation_look *look, const char *text,
 		     struct str *out)
 {
-	str_pad(out, ' ', annotation_values_columns(annotation, look));
+	str_pad(out, ' ', columns_before(annotation, look));
 	str_addf(out, " : %s\n", text);
 }
 
@@ -275,6 +298,16 @@ static void add_missing(const struct annotation *annotation, const struct annota
 	str_release(&text);
 }
 
+static void add_average(const struct annotation *annotation, const struct annotation_look *look, struct str *out)
+{
+	struct str text = STR_INIT;
+
+	str_addf(&text, "Average IPC: %.2f, IPC Coverage: %.1f%%", annotate_ipc(&annotation->cycles),
+		 100.0 * (double)annotation->n_covered / (double)annotation->n_instructions);
+	add_note(annotation, look, text.s, out);
+	str_release(&text);
+}
+
 void annotation_add_head(const struct annotation *annotation, const struct annotation_look *look, struct output *output)
 {
 	const struct symbol *symbol = annotation->function->symbol;
@@ -290,6 +323,8 @@ void annotation_add_head(const struct annotation *annotation, const struct annot
 	str_reset(&title);
 	str_addf(&title, "%016llx <%s>:", (unsigned long long)annotation->instructions[0].shown, symbol->name);
 	add_note(annotation, look, title.s, out);
+	if (annotation->cycles.known)
+		add_average(annotation, look, out);
 	add_missing(annotation, look, out);
 	str_release(&title);
 }

@@ -949,6 +949,9 @@ struct profile_options question_profile(const struct question *question, unsigne
 		/* Live branches are too many for cells with all facts. Other questions have the same filters. */
 		options.shape.facts |= live && options.shape.branches ? filter_facts(&query->filters) :
 									 PROFILE_WHOLE & ~FACT(BUCKET);
+		/* The code of functions is shown with the cycles of its branches. */
+		if (!live && options.shape.branches)
+			options.shape.facts |= FACT(FROM) | FACT(BLOCK_START) | FACT(BRANCH_CYCLES);
 		options.filters = filters_of_reading(&options.filters);
 	}
 	return options;

@@ -100,6 +100,7 @@ void profile_free(struct profile *profile)
 		forget_coarse(profile->events[i], 0);
 		free(profile->events[i]->coarse);
 		cells_release(&profile->events[i]->cells);
+		cells_release(&profile->events[i]->runs);
 		sample_order_free(profile->events[i]->order);
 		free(profile->events[i]);
 	}
@@ -446,6 +447,8 @@ static void keep_facts(struct collect *collect)
 	choose_facts(collect, kept);
 }
 
+static const uint64_t run_facts = 1ULL << FACT_FROM | 1ULL << FACT_BLOCK_START | 1ULL << FACT_BRANCH_CYCLES;
+
 /* Cells for all events known by now. */
 static void make_events(struct profile *profile)
 {
@@ -456,6 +459,7 @@ static void make_events(struct profile *profile)
 		struct profile_event *event = xcalloc(1, sizeof(*event));
 
 		cells_init(&event->cells, profile->options.shape.facts);
+		cells_init(&event->runs, profile->options.shape.runs ? run_facts : 0);
 		event->order = profile->options.shape.in_order ? sample_order_new() : NULL;
 		profile->events[profile->n_events] = event;
 	}
@@ -540,6 +544,24 @@ static void add_branches(struct collect *collect, struct profile_event *event,
 	}
 }
 
+static void add_runs(struct session *session, struct profile_event *event, const struct replay_sample *sample)
+{
+	const struct sample *s = sample->sample;
+	uint64_t facts[FACTS] = { 0 };
+
+	for (uint64_t i = 0; i < s->n_branches; i++) {
+		const uint64_t cycles = branch_cycles(s->branches[i].flags);
+		const struct cell_values values = { 1, 1, cycles };
+
+		if (!cycles)
+			continue;
+		facts[FACT_FROM] = session_address_location(session, sample, s->branches[i].from);
+		facts[FACT_BLOCK_START] = block_start(session, sample, i);
+		facts[FACT_BRANCH_CYCLES] = cycles;
+		cells_add(&event->runs, facts, &values);
+	}
+}
+
 static void add_share(struct collect *collect, const struct replay_sample *sample,
 		      const struct sample_share *share, bool taken)
 {
@@ -554,6 +576,8 @@ static void add_share(struct collect *collect, const struct replay_sample *sampl
 	if (event->order && taken && !share->event->counted && !collect->profile->order_failed.len)
 		sample_order_add(event->order, &collect->profile->spill, collect->facts, sample, share,
 				 &collect->profile->order_failed);
+	if (collect->profile->options.shape.runs && taken)
+		add_runs(&collect->profile->session, event, sample);
 	if (collect->profile->options.shape.weights) /* memory samples are worth their latency */
 		values.period = values.weight ? values.weight : 1;
 	add_to(collect, event, sample, taken, &values);

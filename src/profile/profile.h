@@ -470,6 +470,7 @@ struct profile_event {
 	size_t n_coarse, cap_coarse;
 	uint64_t coarse_samples;
 	struct sample_order *order; /* of the cells' samples that have a time; NULL: not kept */
+	struct cells runs; /* of shape.runs; else without facts */
 };
 
 /* ---- trace_texts.c: the text of FACT_TRACE, in pieces ---- */
@@ -500,6 +501,11 @@ struct profile_shape {
 	uint64_t time_quantum_ns; /* of FACT_TIME; 0: 100 ms */
 	size_t stacks_max; /* distinct ones of FACT_STACK; samples of others are in totals alone; 0: no limit */
 	struct trace_pieces trace; /* of FACT_TRACE */
+	/*
+	 * profile_event.runs beside the cells: one for each branch that has cycles, with FACT_FROM, FACT_BLOCK_START
+	 * and FACT_BRANCH_CYCLES. Not with branches, whose cells have them, nor with profile_compact.
+	 */
+	bool runs;
 	bool in_order; /* sample_order, which needs a temporary file where the samples are many */
 };
 /* Facts of a profile that is to answer all that cells can. */

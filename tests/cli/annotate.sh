@@ -429,6 +429,35 @@ test_jit_map()
 	has "why" 'jit_two_thirds of .*: its compiler wrote only names \(/tmp/perf-[0-9]+\.map\)' "$err"
 }
 
+# ---- cycles of branches ----
+
+# cycles_of FILE FUNCTION: the head's columns, the averages, and instructions with cycles
+cycles_of()
+{
+	"$PSTAT" annotate -q -i "$ROOT/tests/golden/$1.data" --symfs "$ROOT/tests/golden/symfs" \
+		--kallsyms "$ROOT/tests/golden/kallsyms" --stdio2 "$2" |
+		sed -n 's/ |\t.*//p; s/^ *: \(Average\)/\1/p; s/^\( *[0-9.]* .\{6\} *[0-9]* :.*\):.*/\1/p' |
+		grep -vE '^ *([0-9.]+ +)?:'
+}
+
+# Every byte of spin is an instruction. Three runs of 17 take 10 cycles each, three of 13 take 12, and one of 17 takes 30:
+# 107 instructions in 96 cycles, 13.7 cycles a run; they went over 17 of the 64. leaf was called, and took 2500 cycles.
+test_cycles()
+{
+	same "three kinds of runs" " Percent   IPC Cycle
+Average IPC: 1.11, IPC Coverage: 26.6%
+    0.00  1.11    13 :   11d0" "$(cycles_of code_blocks spin)"
+	same "a start that is not known" " Percent   IPC Cycle
+    0.00        2500 :   1188" "$(cycles_of code_blocks leaf)"
+	# Twice 17 instructions in 15 cycles and 13 in 24.
+	same "two kinds" " Percent   IPC Cycle
+Average IPC: 0.77, IPC Coverage: 26.6%
+    0.00  0.77    19 :   11d0" "$(cycles_of code_blocks_later spin)"
+	same "branches without cycles" " Percent" "$(cycles_of branch_stack spin)"
+	run "$PSTAT" annotate -q -i "$ROOT/tests/golden/code_blocks.data" --symfs "$ROOT/tests/golden/symfs" --stdio spin
+	has_not "--stdio has perf's columns" 'IPC' "$out"
+}
+
 # ---- what is hostile ----
 
 # hostile NAME ASSEMBLY: a program whose function "spin" is this; recorded into NAME.data

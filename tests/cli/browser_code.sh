@@ -367,6 +367,18 @@ test_annotate_printed_all_the_same()
 	fails_with 129 "two ways to show it" "$PSTAT" annotate -i ../data --tui --stdio hot
 }
 
+# A branch recording's table is of branches: spin is where ten of them go to.
+test_cycles()
+{
+	local golden=$ROOT/tests/golden
+
+	on 60 78 ready 'until ^spin  .Esc' 'line IPC Cycle' 'line Average' 'line 11d0' -- "$PSTAT" annotate \
+		-i "$golden/code_blocks.data" --symfs "$golden/symfs" --kallsyms "$golden/kallsyms" spin
+	has "columns" '^ Percent   IPC Cycle [|]' "$out"
+	has "of all of the function" 'Average IPC: 1.11, IPC Coverage: 26.6%' "$out"
+	has "where the runs end" ' 1.11    13 :   11d0:' "$out"
+}
+
 # The manual's picture is what the browser shows.
 test_the_picture_in_the_manual()
 {
