@@ -218,14 +218,17 @@ static void print_diff(struct diff_run *diff)
 	pager_close(&pager);
 }
 
-/* -c cycles. */
-static void print_blocks(struct diff_run *diff)
+/* -c cycles, --stream. */
+static void print_branches(struct diff_run *diff)
 {
 	const struct diff_words *words = diff->words;
 	struct pager pager;
 
 	pager_open(&pager, !words->sample.no_pager);
-	code_blocks_diff_print(diff->tables[0], diff->tables[1], words->cycles_spread, &diff->run.output);
+	if (words->streams)
+		streams_diff_print(diff->tables[0], diff->tables[1], &diff->run.output);
+	else
+		code_blocks_diff_print(diff->tables[0], diff->tables[1], words->cycles_spread, &diff->run.output);
 	output_end(&diff->run.output);
 	pager_close(&pager);
 	if (!words->sample.quiet)
@@ -369,8 +372,8 @@ static int run_diff(struct diff_words *words)
 	if (read_files(&diff)) {
 		if (words->flamegraph.given)
 			print_picture(&diff);
-		else if (words->cycles)
-			print_blocks(&diff);
+		else if (words->cycles || words->streams)
+			print_branches(&diff);
 		else
 			compare(&diff);
 	}

@@ -112,6 +112,8 @@ const struct option_row diff_options[] = {
 	  .max = DIFF_SIDES_MAX - 1 },
 	{ OPTION_FLAG, 0, "cycles-hist", NULL, "-c cycles, and how the cycles of a block's runs differ",
 	  WORD(cycles_spread) },
+	{ OPTION_FLAG, 0, "stream", NULL, "compare the ways to samples, by branches and callers",
+	  WORD(streams) },
 	{ OPTION_CALL, 0, "confidence", "percent", "confidence of bounds and verdicts (95)",
 	  .call = take_confidence },
 	{ OPTION_FLAG, 'p', "period", NULL, "add columns with the sums of periods", WORD(look.period) },
@@ -128,8 +130,6 @@ const struct option_row diff_options[] = {
 	{ OPTION_ACCEPTED, 'm', "modules", NULL, .help = "modules are always looked up" },
 	{ OPTION_FLAG, 'f', "force", NULL, "use JIT maps and dumps of any owner",
 	  SAMPLE(session.sym.force) },
-	{ OPTION_REFUSED, 0, "stream", NULL,
-	  .help = "chains of branch records are not compared" },
 	{ .kind = OPTION_END, .more = name_options },
 };
 
@@ -305,6 +305,21 @@ static int check_picture(const struct diff_words *words)
 	return 0;
 }
 
+/* -c cycles and --stream have formats of their own. */
+static int check_branches(const struct diff_words *words)
+{
+	bool others = words->n_files != 2 || words->json || words->n_rules || words->flamegraph.given || words->sort ||
+		      words->per || words->order >= 0 || words->flamegraph.given;
+
+	if (words->cycles && others)
+		return bad_usage("diff: -c cycles prints the blocks of code of two recordings as text; it goes with "
+				 "filters and -t alone");
+	if (words->streams && (others || words->cycles || words->look.separator))
+		return bad_usage("diff: --stream prints the streams of two recordings as text; it goes with filters "
+				 "alone");
+	return 0;
+}
+
 int diff_words_finish(struct diff_words *words, int argc, char **argv, int first)
 {
 	int status = sample_words_finish(&words->sample);
@@ -324,10 +339,9 @@ int diff_words_finish(struct diff_words *words, int argc, char **argv, int first
 			return status;
 	}
 	words->cycles |= words->cycles_spread;
-	if (words->cycles && (words->n_files != 2 || words->json || words->n_rules || words->flamegraph.given ||
-			      words->sort || words->per || words->order >= 0))
-		return bad_usage("diff: -c cycles prints the blocks of code of two recordings as text; it goes with "
-				 "filters and -t alone");
+	status = check_branches(words);
+	if (status)
+		return status;
 	if (words->json && words->look.separator)
 		return bad_usage("diff: --json and --field-separator are two formats; give one");
 	take_times(words);
@@ -346,6 +360,13 @@ int diff_words_finish(struct diff_words *words, int argc, char **argv, int first
 		words->query.needs = NEED_CODE_BLOCKS;
 		words->query.branch_stack_off = false;
 		words->query.separator = words->look.separator;
+		words->query.quiet = words->look.quiet;
+	}
+	if (words->streams) {
+		words->query.sort = NULL;
+		words->query.needs = NEED_STREAMS;
+		words->query.no_chains = false;
+		words->query.session.branch_history = true;
 		words->query.quiet = words->look.quiet;
 	}
 	if (words->flamegraph.given) {

@@ -22,6 +22,7 @@ struct diff_words {
 	size_t n_rules;
 	bool json, stdio;
 	bool cycles, cycles_spread; /* -c cycles, which --cycles-hist means, too */
+	bool streams;
 	struct export_choice flamegraph;
 
 	/* The fields below are made of those above by diff_words_finish(). */

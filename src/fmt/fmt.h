@@ -5,7 +5,8 @@
  * stands in its row (needs).
  *
  *   table -> fmt_stdio.c: heads, a line for each entry (fmt_cell.c), its call tree (calltree_print.c)
- *         -> table_json.c, fmt_stacks.c, fmt_folded.c, fmt_code_blocks.c, flamegraph.c, speedscope.c, pprof.c
+ *         -> table_json.c, fmt_stacks.c, fmt_folded.c, fmt_code_blocks.c, fmt_streams.c
+ *         -> flamegraph.c, speedscope.c, pprof.c
  *   diff  -> diff_text.c, diff_json.c, flamegraph.c        annotation -> fmt_annotate.c
  *   type_uses -> fmt_types.c
  *
@@ -99,6 +100,8 @@ int diff_print_json(const struct diff *diff, struct output *output);
  * columns of how the cycles of single runs differ.
  */
 int code_blocks_diff_print(struct table *before, struct table *now, bool spread, struct output *output);
+/* fmt_streams.c: the streams of two recordings, by events' names; tables with NEED_STREAMS. */
+int streams_diff_print(struct table *before, struct table *now, struct output *output);
 /* The same in parts, for who shows it line by line: the lines above the rows of an event; one row. */
 struct diff_lines; /* how wide the columns of an event are */
 struct diff_lines *diff_lines_new(const struct diff *diff, const struct diff_event *event, const struct diff_look *look,

@@ -67,6 +67,7 @@ enum table_needs {
 	NEED_PROCESSES = 128, /* with NEED_STACKS: the process of each; samples, never branches */
 	NEED_ORDER = 256, /* with NEED_TIMES: the order of a recording's samples; none of live ones */
 	NEED_CODE_BLOCKS = 512, /* code_blocks_new(); alone */
+	NEED_STREAMS = 1024, /* stream_diff_new(); alone, with session.branch_history */
 };
 enum report_view { VIEW_FLAT_ENTRIES, VIEW_HIERARCHY };
 /* Query: the words of a user, or of a key of the browser, before anything is known of the recording. */
@@ -445,6 +446,30 @@ double code_block_deviation(const struct code_block *block);
 void code_block_add_runs(const struct code_block *block, struct str *out);
 /* "[main.c:12 -> main.c:15]", "[main+16 -> main+24]", "[? -> main+24]" */
 void code_block_add_range(struct table *table, const struct code_block *block, struct str *out);
+
+/* ---- streams.c: the ways by which samples were reached, in two recordings ---- */
+struct hot_stream {
+	size_t first, n_places; /* in hot_streams.places, innermost first */
+	uint64_t n, cycles; /* samples, and the cycles between branches of all of them */
+	size_t other; /* the other recording's stream with the same places; SIZE_MAX: it has none */
+};
+struct hot_streams {
+	struct hot_stream *v; /* those with most samples first */
+	size_t n;
+	uint32_t *places; /* numbers of texts, of all streams */
+	size_t n_places;
+	uint64_t n_samples; /* that filters leave, also those without a chain */
+};
+struct stream_diff {
+	struct hot_streams sides[2]; /* before, now */
+	struct text_index *texts; /* of places: "main main.c:12", "main+16"; printable */
+};
+/* Makes those of the first members of the hists' events. */
+struct stream_diff *stream_diff_new(struct table *before, const struct hist *hist, struct table *now,
+				    const struct hist *hist_now);
+void stream_diff_free(struct stream_diff *diff);
+/* The text of its i-th place. */
+const char *stream_place(const struct stream_diff *diff, size_t side, const struct hot_stream *stream, size_t i);
 
 /* ---- calltree.c: the call tree of one entry ---- */
 

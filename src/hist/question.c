@@ -88,6 +88,8 @@ static int check_branches(struct question *question, struct str *err)
 		return fail(err, -EINVAL, "cycles of blocks: %s",
 			    has ? "cycles are those of branches, which --no-branch-stack leaves out" :
 				  "the recording has no branches; record them with -b");
+	if (query->needs & NEED_STREAMS && !has)
+		return fail(err, -EINVAL, "streams: the recording has no branches; record them with -b");
 	if (query->branch_stack && query->mem_mode)
 		return fail(err, -EINVAL, "--branch-stack and --mem-mode: one or the other");
 	if (query->session.branch_history && (!has || query->branch_stack))
@@ -732,7 +734,9 @@ static void choose_facts(struct question *question)
 
 	if (query->needs & NEED_CODE_BLOCKS)
 		question->shape.facts |= FACT(FROM) | FACT(BLOCK_START) | FACT(BRANCH_CYCLES);
-	for (size_t i = 0; i < question->n_keys && !(query->needs & NEED_CODE_BLOCKS); i++)
+	if (query->needs & NEED_STREAMS)
+		question->shape.facts |= FACT(LOCATION) | FACT(STACK);
+	for (size_t i = 0; i < question->n_keys && !(query->needs & (NEED_CODE_BLOCKS | NEED_STREAMS)); i++)
 		question->shape.facts |= question->keys[i]->facts;
 	if (query->filters.dsos || query->filters.symbols || query->filters.symbol_filter ||
 	    query->hide_unresolved || folded)
@@ -810,7 +814,8 @@ static bool shows_names(const struct question *question)
 	const struct question_private *private = question->private;
 
 	if (question->chains || private->parent || private->ignored || query->hide_unresolved ||
-	    query->filters.symbols || query->filters.symbol_filter || query->needs & (NEED_STACKS | NEED_CODE_BLOCKS))
+	    query->filters.symbols || query->filters.symbol_filter ||
+	    query->needs & (NEED_STACKS | NEED_CODE_BLOCKS | NEED_STREAMS))
 		return true;
 	for (size_t i = 0; i < question->n_columns; i++) {
 		const struct sort_key *key = question->columns[i].key;

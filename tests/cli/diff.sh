@@ -255,8 +255,6 @@ test_recordings_that_do_not_fit()
 
 test_what_is_refused()
 {
-	run "$PSTAT" diff --stream
-	has "--stream" '^pstat: --stream: perf has this option, pstat does not: ' "$err"
 	for option in "-c nosuch" "-c wdiff" "-c wdiff:1" "-c wdiff:a,b" "--percentage nosuch" "--confidence 0" "--confidence 100" \
 		"-o 5" "--per second --time 10%/1" "-s nosuch"; do
 		# shellcheck disable=SC2086 # words
@@ -293,6 +291,69 @@ test_blocks()
 	fails_with 129 'no branches; record them with -b' "$PSTAT" diff -c cycles "$golden/plain.data" "${files[0]}"
 	fails_with 129 'two recordings as text' "$PSTAT" diff -c cycles -j "${files[@]}"
 	fails_with 129 'two recordings as text' "$PSTAT" diff -c cycles "${files[@]}" "${files[0]}"
+}
+
+# The recording's four samples, without the last one and without the first one. Cycles by hand: 7 + 30 + 4 + 12 of the
+# first, 10 + 50 + 4 of the second, 5 of the third; the last one has no branches.
+test_streams()
+{
+	local files=("$golden/branch_history.data" "$golden/branch_history.data")
+	local names=(--symfs "$golden/symfs" --kallsyms "$golden/kallsyms") matched old new
+
+	run "$PSTAT" diff --stream "${names[@]}" --time 1,1.0075:1.0055,2 "${files[@]}"
+	same "status" 0 "$status"
+	matched=$(sed '/^\[ Hot/,$d' <<<"$out" | sed 's/^ *//; s/\t */|/; /^$/d')
+	old=$(sed '1,/old perf data/d; /new perf data/,$d' <<<"$out" | sed 's/^ *//; /^$/d')
+	new=$(sed '1,/new perf data/d' <<<"$out" | sed 's/^ *\t */|/; /^$/d')
+	same "streams of both, beside each other" "[ Matched hot streams ]
+hot chain pair 1:
+cycles: 64, hits: 33.33%|cycles: 64, hits: 33.33%
+---------------------------|--------------------------
+leaf+8|leaf+8
+inner+12|inner+12
+inner+10|inner+10
+spin+28|spin+28
+spin+8|spin+8
+inner+9|inner+9
+middle+32|middle+32
+main+24|main+24
+hot chain pair 2:
+cycles: 5, hits: 33.33%|cycles: 5, hits: 33.33%
+---------------------------|--------------------------
+spin+12|spin+12
+spin+24|spin+24
+spin+16|spin+16
+main+24|main+24" "$matched"
+	same "those of the old one alone" "hot chain 1:
+cycles: 53, hits: 33.33%
+---------------------------
+leaf+8
+inner+12
+inner+10
+spin+28
+spin+8
+inner+9
+inner+8
+middle+28
+main+24" "$old"
+	same "those of the new one alone" "hot chain 1:
+|cycles: 0, hits: 33.33%
+|--------------------------
+|leaf+16
+|inner+16
+|middle+32
+|main+24" "$new"
+	run "$PSTAT" diff --stream "${names[@]}" --time 1,1.0055:1.0055,1.0065 "${files[@]}"
+	has_not "nothing in common" 'pair 1' "$out"
+	run "$PSTAT" diff --stream "${names[@]}" "$golden/code_blocks.data" "$golden/code_blocks_later.data"
+	has "without callers: 10 + 12 + 2500 + 7" 'cycles: 2529, hits: 75.00%' "$out"
+	has "a branch into the kernel and back: 60000 + 30" 'cycles: 60030, hits: 25.00%' "$out"
+	has "15 + 24 + 2000 + 9 + 7" '^ +	 +cycles: 2055, hits: 100.00%$' "$out"
+	run "$PSTAT" diff --stream "${names[@]}" -S spin "${files[@]}"
+	has "filtered: all that is left" 'cycles: 5, hits: 100.00%' "$out"
+	fails_with 129 'no branches; record them with -b' "$PSTAT" diff --stream "$golden/plain.data" "${files[0]}"
+	fails_with 129 'two recordings as text' "$PSTAT" diff --stream -j "${files[@]}"
+	fails_with 129 'two recordings as text' "$PSTAT" diff --stream "${files[@]}" "${files[0]}"
 }
 
 run_tests
