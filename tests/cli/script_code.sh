@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # The code of samples in `pstat script`: the instructions between branches are those that were executed, by a program
 # that was stepped; each instruction is what objdump has at its address; lines of source are those of the file.
-# script_vs_perf.sh compares the layout with perf's.
+# script_vs_perf.sh compares the layout with perf's. Also what annotate and diff make of these branches.
 #
 # run: once
 . "${0%/*}/beside_perf.bash"
@@ -83,6 +83,32 @@ test_instructions()
 	same "in JSON" "$(sort -u <mine | cut -d' ' -f2- | tr -d ' ' | sort -u)" \
 		"$(sed -n 's/.*"insn":"\([0-9a-f]*\)".*/\1/p' json | sort -u)"
 	check "which is valid" "$PYTHON" -c 'import json, sys; [json.loads(line)["disasm"] for line in open("json")]'
+}
+
+# A block has as many cycles as instructions: the columns are a mark for each instruction, IPC and cycles of a run.
+test_cycles_beside_code()
+{
+	local function
+
+	build -F ip >/dev/null
+	for function in leaf middle; do
+		"$PSTAT" annotate -q --no-source --stdio2 -i stepped.data "$function" >"$function"
+		has "$function: on average" 'Average IPC: 1.00, IPC Coverage: [1-9]' "$(<"$function")"
+		same "$function: each block" 1.00 \
+			"$(awk -F ' : ' '/^ *[0-9]/ && split($1, numbers, " ") == 3 { print numbers[2] }' "$function" | sort -u)"
+	done
+}
+
+# The places of chains are lines of the source, and the lines are those of the functions.
+test_lines_of_streams()
+{
+	build -F ip >/dev/null
+	"$PSTAT" diff --stream stepped.data stepped.data >streams
+	check "there are some" grep -q '^hot chain pair 2:' streams
+	same "in functions with lines" "" "$(awk -F '\t' '/^ / && !/cycles:|---/ && $1 !~ /^ *[a-z_]+ stepped.c:[0-9]+$/' streams)"
+	same "lines of leaf" "6 7 9" "$(sed -n 's/.*\t *leaf stepped.c://p' streams | sort -nu | paste -sd ' ')"
+	same "beside themselves" "" "$(awk -F '\t' '/^ / && !/---/ && $1 != $2' streams)"
+	has_not "none is alone" '^hot chain [0-9]' "$(<streams)"
 }
 
 test_source()
