@@ -10,7 +10,7 @@
 #include "syscall/syscall.h"
 
 /* Each system call passes both. */
-#define TRACED_EVENTS "raw_syscalls:sys_enter,raw_syscalls:sys_exit"
+#define TRACED_EVENTS "{raw_syscalls:sys_enter,raw_syscalls:sys_exit}"
 
 enum traced_faults { FAULTS_NONE, FAULTS_MINOR = 1, FAULTS_MAJOR = 2, FAULTS_ALL = 3 };
 

@@ -76,6 +76,8 @@ getpgid(pid: 2147483633) = -1 ESRCH (No such process)" "$(calls lines | grep -v 
 
 test_running_process()
 {
+	local i
+
 	"$work" on &
 	pid=$!
 	# Of the call that goes on when tracing begins one half may be missing.
@@ -84,6 +86,8 @@ test_running_process()
 	check "-p" test "$(grep -c " getpgid(pid: 2147483633) .*ESRCH" lines)" -ge 4
 	"$PSTAT" trace -t $pid --no-comm -o lines --max-events 3
 	has "-t, --no-comm" "ms\\): $pid getpgid\\(" "$(<lines)"
+	for ((i = 0; i < 10; i++)); do "$PSTAT" trace -t $pid -o lines --max-events 3; cat lines; done >all
+	same "both halves of calls are traced from the same moment on" "" "$(grep '\.\.\.$' all)"
 	"$PSTAT" trace -a -o lines --max-events 3 -e getpgid
 	has "-a" "syscalls/$pid getpgid\\(" "$(<lines)"
 	"$PSTAT" trace -p $pid -T -o lines --max-events 1 -e getpgid
