@@ -79,7 +79,7 @@ test_known_shares()
 	local one two n
 
 	need_paranoid 2
-	recorded known "$PSTAT" -F 8000 -e cpu-clock:u -g -- "$CALLERS" known 20000
+	recorded known "$PSTAT" -F 8000 -e cpu-clock:u -g -- "$CALLERS" known 20000 10000
 	alike known "" --no-children "--no-children -s sym,srcline -S burn,two_thirds -g none"
 	one=$(share known one_third) two=$(share known two_thirds)
 	# Within five standard deviations of so many samples.

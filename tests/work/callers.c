@@ -4,7 +4,8 @@
  * without optimisation, so that all functions have frame pointers and none becomes a jump.
  *
  *	callers deep MS [THREADS]   main > spin_deep > level8 > ... > level1 > leaf, with many ways between
- *	callers known MS            main > known > { one_third > burn, two_thirds > burn }: 1 to 2 in time
+ *	callers known MS [SPREAD]   main > known > { one_third > burn, two_thirds > burn }: 1 to 2 in time. Turns
+ *	                            differ by up to SPREAD in 10000: no rate of sampling keeps in step with them
  *	callers recursive MS [DEPTH]  main > recurse > recurse > ... (20 deep) > burn
  *	callers chain               each of link1 > link2 > ... > link5 is called once and writes nothing
  *
@@ -98,16 +99,17 @@ FRAME static void two_thirds(long rounds)
 	sink++;
 }
 
-/* Turns differ in length: no rate of sampling keeps in step with them. */
-FRAME static void known(void)
+FRAME static void known(long spread)
 {
 	uint64_t end = cpu_ns() + (uint64_t)run_ms * 1000000, x = 1;
 
 	while (cpu_ns() < end) {
 		for (int i = 0; i < 100; i++) {
+			long rounds = 10000 - spread / 2 + (long)(x >> 33) % (spread + 1);
+
 			x = x * 6364136223846793005ULL + 1442695040888963407ULL;
-			one_third(5000 + (long)(x >> 33) % 10000);
-			two_thirds(5000 + (long)(x >> 33) % 10000);
+			one_third(rounds);
+			two_thirds(rounds);
 		}
 	}
 	sink++;
@@ -163,12 +165,12 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "deep"))
 		deep(argc > 3 ? (int)strtol(argv[3], NULL, 10) : 1);
 	else if (!strcmp(what, "known"))
-		known();
+		known(argc > 3 ? strtol(argv[3], NULL, 10) : 0);
 	else if (!strcmp(what, "recursive"))
 		recursive(argc > 3 ? (int)strtol(argv[3], NULL, 10) : 20);
 	else if (!strcmp(what, "chain"))
 		link1();
 	else
-		return fprintf(stderr, "callers: deep | known | recursive | chain [MS] [THREADS | DEPTH]\n"), 2;
+		return fprintf(stderr, "callers: deep | known | recursive | chain [MS [NUMBER]]\n"), 2;
 	return 0;
 }
