@@ -39,22 +39,25 @@ static int keep_open(int fd)
 
 static void execute(int calls, int names, char *const *script, bool piped)
 {
-	char program[] = "python3", flag[] = "-c", calls_text[12], names_text[12], stop[] = "stop", go_on[] = "go on";
+	char program[] = "python3", flag[] = "-c", stop[] = "stop", go_on[] = "go on";
+	char calls_text[12], names_text[12], last_line[12];
 	char **argv;
 	size_t n = 0;
 
 	while (script[n])
 		n++;
-	argv = xcalloc(n + 7, sizeof(*argv));
+	argv = xcalloc(n + 8, sizeof(*argv));
 	snprintf(calls_text, sizeof(calls_text), "%d", calls);
 	snprintf(names_text, sizeof(names_text), "%d", names);
+	snprintf(last_line, sizeof(last_line), "%d", getppid());
 	argv[0] = program;
 	argv[1] = flag;
 	argv[2] = (char *)(uintptr_t)python_py;
 	argv[3] = calls_text;
 	argv[4] = names_text;
-	argv[5] = piped ? go_on : stop;
-	memcpy(argv + 6, script, n * sizeof(*argv));
+	argv[5] = last_line;
+	argv[6] = piped ? go_on : stop;
+	memcpy(argv + 7, script, n * sizeof(*argv));
 	execvp(program, argv);
 	message_error("script: %s: %s", program, strerror(errno));
 	_exit(EXIT_PSTAT_FAILED);
@@ -93,15 +96,19 @@ static bool add_function(struct python_functions *functions, char *line)
 	return true;
 }
 
-/* Lines of functions, ended by an empty one. False: the script has ended before that, or its own lines are there. */
+/*
+ * Lines of functions, ended by the number of this process, which no script writes by itself. False: the script has
+ * ended before that, or its own lines are there.
+ */
 static bool read_names(struct python_run *run, int fd)
 {
 	FILE *in = fdopen(fd, "r");
-	char line[NAME_LINE_BYTES];
+	char line[NAME_LINE_BYTES], last_line[13];
 	bool good = in, whole = false;
 
+	snprintf(last_line, sizeof(last_line), "%d\n", getpid());
 	while (good && !whole && fgets(line, sizeof(line), in)) {
-		whole = *line == '\n';
+		whole = !strcmp(line, last_line);
 		good = whole || (strchr(line, '\n') && add_function(&run->functions, line));
 	}
 	if (in)

@@ -2,7 +2,7 @@
 """A script that was written for perf, run by a Python of its own: pstat sends calls of the script's functions.
 
 Arguments: a descriptor that lists of calls are read from (script_python.c), one that the names of functions are written
-to, "NUMBER NAME ARGUMENTS" a line and an empty line at the end, what Ctrl-C does, the script, and its own arguments.
+to, "NUMBER NAME ARGUMENTS" a line, the line that is their end, what Ctrl-C does, the script, and its own arguments.
 
 Both descriptors are open while the script's own code runs, which may do anything to them. What comes from pstat has an
 end that it says, after how many lists: calls that are missing or cannot be read are an error, and never an end.
@@ -253,7 +253,7 @@ def is_function(name, member):
     return isinstance(name, str) and name.isprintable() and " " not in name and len(name) < 1000 and callable(member)
 
 
-def name_functions(functions, fd):
+def name_functions(functions, fd, last_line):
     """functions: [(name, function)]"""
     try:
         with open(fd, "w", encoding="utf-8") as out:
@@ -261,7 +261,7 @@ def name_functions(functions, fd):
                 compiled = getattr(function, "__code__", None)
                 own = isinstance(function, types.MethodType) # its object is none of the arguments
                 out.write("%d %s %d\n" % (number, name, compiled.co_argcount - own if compiled else 0))
-            out.write("\n")
+            out.write(last_line + "\n")
     except OSError:
         lose_calls()
 
@@ -312,12 +312,12 @@ def leave(calls):
 
 def start():
     sys.excepthook = show_error
-    calls, names = int(sys.argv[1]), int(sys.argv[2])
+    calls, names, last_line = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     os.set_inheritable(calls, False)
     os.set_inheritable(names, False)
     os.register_at_fork(after_in_child=lambda: leave(calls))
-    stops = sys.argv[3] == "stop"
-    sys.argv = sys.argv[4:]
+    stops = sys.argv[4] == "stop"
+    sys.argv = sys.argv[5:]
     text, members = load(sys.argv[0])
     functions = [(name, members.get(name) or getattr(core, name)) for name in DEFINITIONS]
     functions += [(wish, None) for wish in WISHES if members.get(wish)]
@@ -327,7 +327,7 @@ def start():
                   if is_function(name, member) and name not in DEFINITIONS]
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, lambda number, frame: stops and interrupts.append(number))
-    name_functions(functions, names)
+    name_functions(functions, names, last_line)
     members.get("trace_begin", lambda: None)()
     run(calls, [function for name, function in functions])
     members.get("trace_end", lambda: None)()
