@@ -38,7 +38,6 @@ static void print_interval(struct trace_intervals *intervals, struct syscall_sum
 			   struct output *output)
 {
 	struct str *out = &output->text;
-
 	const size_t start = out->len;
 
 	syscall_summary_leave(summary);

@@ -233,25 +233,14 @@ static void print_pairs(struct table *before, const struct hist *hist, struct ta
 
 int code_blocks_diff_print(struct table *before, struct table *now, bool spread, struct output *output)
 {
-	struct str name = STR_INIT;
 	size_t n = 0;
 
 	for (size_t i = 0; i < before->n_hists && !output->failed; i++) {
-		const struct hist *hist_now;
+		const struct hist *hist_now = head_begin_pair(before, i, now, true, &n, output);
 
-		str_reset(&name);
-		data_event_add_name(before->hists[i].event, &name);
-		hist_now = table_hist_of(now, name.s);
-		if (!hist_now)
-			continue;
-		if (!before->question->query.quiet) {
-			str_add(&output->text, n++ ? "\n# Event '" : "# Event '");
-			str_add_printable(&output->text, name.s, name.len);
-			str_add(&output->text, "'\n#\n");
-		}
-		print_pairs(before, &before->hists[i], now, hist_now, spread, output);
+		if (hist_now)
+			print_pairs(before, &before->hists[i], now, hist_now, spread, output);
 	}
-	str_release(&name);
 	return output_step(output);
 }
 

@@ -166,3 +166,20 @@ void head_add_samples(const struct table *table, const struct hist *hist, struct
 		str_addc(out, ')');
 	}
 }
+
+const struct hist *head_begin_pair(struct table *before, size_t i, struct table *now, bool named, size_t *n,
+				   struct output *output)
+{
+	struct str name = STR_INIT;
+	const struct hist *hist_now;
+
+	data_event_add_name(before->hists[i].event, &name);
+	hist_now = table_hist_of(now, name.s);
+	if (hist_now && named && !before->question->query.quiet) {
+		str_add(&output->text, (*n)++ ? "\n# Event '" : "# Event '");
+		str_add_printable(&output->text, name.s, name.len);
+		str_add(&output->text, "'\n#\n");
+	}
+	str_release(&name);
+	return hist_now;
+}

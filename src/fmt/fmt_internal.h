@@ -38,6 +38,14 @@ struct entry_stats head_totals(const struct hist *hist, bool shown);
 const struct hist *head_only_hist(struct table *table, const char *what, const char *why);
 
 /*
+ * Begins the event at index i of one recording and the event of that name in the other, which it returns: with a
+ * line of the name if `named` and not -q, after a blank one for all but the first of the *n so far. NULL: the other
+ * has none.
+ */
+const struct hist *head_begin_pair(struct table *before, size_t i, struct table *now, bool named, size_t *n,
+				   struct output *output);
+
+/*
  * Prints the stacks of the event that head_only_hist() chooses; with folded_events those of each that has samples,
  * below a line with its name where there are several.
  */

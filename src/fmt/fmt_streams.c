@@ -84,29 +84,19 @@ static void print_section(struct table *table, const struct stream_diff *diff, s
 
 int streams_diff_print(struct table *before, struct table *now, struct output *output)
 {
-	struct str name = STR_INIT;
 	size_t n = 0;
 
 	for (size_t i = 0; i < before->n_hists && !output->failed; i++) {
+		const struct hist *hist_now = head_begin_pair(before, i, now, before->n_hists > 1, &n, output);
 		struct stream_diff *diff;
-		const struct hist *hist_now;
 
-		str_reset(&name);
-		data_event_add_name(before->hists[i].event, &name);
-		hist_now = table_hist_of(now, name.s);
 		if (!hist_now)
 			continue;
-		if (before->n_hists > 1 && !before->question->query.quiet) {
-			str_add(&output->text, n++ ? "\n# Event '" : "# Event '");
-			str_add_printable(&output->text, name.s, name.len);
-			str_add(&output->text, "'\n#\n");
-		}
 		diff = stream_diff_new(before, &before->hists[i], now, hist_now);
 		print_section(before, diff, 0, true, output);
 		print_section(before, diff, 0, false, output);
 		print_section(before, diff, 1, false, output);
 		stream_diff_free(diff);
 	}
-	str_release(&name);
 	return output_step(output);
 }
