@@ -501,7 +501,7 @@ uint32_t session_ip_function(struct session *session, const struct replay_sample
 }
 
 /*
- * Zeros that a file stands for without having them lie behind the last of its mappings, in memory that the kernel
+ * Zeros that a file stands for without having them lie after the last of its mappings, in memory that the kernel
  * reports without a name; how far they reach, the file's segments say.
  *
  *	[ program, data ][ anonymous: variables that begin as 0 | other memory ]
